@@ -552,8 +552,10 @@ type Source struct {
 	Read             *Grant                 `protobuf:"bytes,11,opt,name=read,proto3" json:"read,omitempty"`
 	Egress           *Grant                 `protobuf:"bytes,12,opt,name=egress,proto3" json:"egress,omitempty"`
 	CreatedUs        int64                  `protobuf:"varint,13,opt,name=created_us,json=createdUs,proto3" json:"created_us,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// The raw-range map of the normalized text, an artifact of its own.
+	MapSha256     string `protobuf:"bytes,14,opt,name=map_sha256,json=mapSha256,proto3" json:"map_sha256,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Source) Reset() {
@@ -677,6 +679,82 @@ func (x *Source) GetCreatedUs() int64 {
 	return 0
 }
 
+func (x *Source) GetMapSha256() string {
+	if x != nil {
+		return x.MapSha256
+	}
+	return ""
+}
+
+// SourceBinding is the permission revisions that a job relies on; 0 relies on none.
+type SourceBinding struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	SourceId       string                 `protobuf:"bytes,1,opt,name=source_id,json=sourceId,proto3" json:"source_id,omitempty"`
+	Sha256         string                 `protobuf:"bytes,2,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	ReadRevision   uint64                 `protobuf:"varint,3,opt,name=read_revision,json=readRevision,proto3" json:"read_revision,omitempty"`
+	EgressRevision uint64                 `protobuf:"varint,4,opt,name=egress_revision,json=egressRevision,proto3" json:"egress_revision,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *SourceBinding) Reset() {
+	*x = SourceBinding{}
+	mi := &file_writ_store_v1_record_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SourceBinding) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SourceBinding) ProtoMessage() {}
+
+func (x *SourceBinding) ProtoReflect() protoreflect.Message {
+	mi := &file_writ_store_v1_record_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SourceBinding.ProtoReflect.Descriptor instead.
+func (*SourceBinding) Descriptor() ([]byte, []int) {
+	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *SourceBinding) GetSourceId() string {
+	if x != nil {
+		return x.SourceId
+	}
+	return ""
+}
+
+func (x *SourceBinding) GetSha256() string {
+	if x != nil {
+		return x.Sha256
+	}
+	return ""
+}
+
+func (x *SourceBinding) GetReadRevision() uint64 {
+	if x != nil {
+		return x.ReadRevision
+	}
+	return 0
+}
+
+func (x *SourceBinding) GetEgressRevision() uint64 {
+	if x != nil {
+		return x.EgressRevision
+	}
+	return 0
+}
+
 // Operation is one admitted unit of work.
 type Operation struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
@@ -706,13 +784,16 @@ type Operation struct {
 	Reason          v1.Reason `protobuf:"varint,21,opt,name=reason,proto3,enum=writ.v1.Reason" json:"reason,omitempty"`
 	Detail          string    `protobuf:"bytes,22,opt,name=detail,proto3" json:"detail,omitempty"`
 	EventSeq        uint64    `protobuf:"varint,23,opt,name=event_seq,json=eventSeq,proto3" json:"event_seq,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Digests of the adopted results.
+	DossierSha256  string `protobuf:"bytes,24,opt,name=dossier_sha256,json=dossierSha256,proto3" json:"dossier_sha256,omitempty"`
+	ManifestSha256 string `protobuf:"bytes,25,opt,name=manifest_sha256,json=manifestSha256,proto3" json:"manifest_sha256,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Operation) Reset() {
 	*x = Operation{}
-	mi := &file_writ_store_v1_record_proto_msgTypes[6]
+	mi := &file_writ_store_v1_record_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -724,7 +805,7 @@ func (x *Operation) String() string {
 func (*Operation) ProtoMessage() {}
 
 func (x *Operation) ProtoReflect() protoreflect.Message {
-	mi := &file_writ_store_v1_record_proto_msgTypes[6]
+	mi := &file_writ_store_v1_record_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -737,7 +818,7 @@ func (x *Operation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Operation.ProtoReflect.Descriptor instead.
 func (*Operation) Descriptor() ([]byte, []int) {
-	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{6}
+	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Operation) GetId() string {
@@ -901,6 +982,20 @@ func (x *Operation) GetEventSeq() uint64 {
 	return 0
 }
 
+func (x *Operation) GetDossierSha256() string {
+	if x != nil {
+		return x.DossierSha256
+	}
+	return ""
+}
+
+func (x *Operation) GetManifestSha256() string {
+	if x != nil {
+		return x.ManifestSha256
+	}
+	return ""
+}
+
 // Lineage is the parent's tenure at the moment it created its children; never rewritten.
 type Lineage struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -913,7 +1008,7 @@ type Lineage struct {
 
 func (x *Lineage) Reset() {
 	*x = Lineage{}
-	mi := &file_writ_store_v1_record_proto_msgTypes[7]
+	mi := &file_writ_store_v1_record_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -925,7 +1020,7 @@ func (x *Lineage) String() string {
 func (*Lineage) ProtoMessage() {}
 
 func (x *Lineage) ProtoReflect() protoreflect.Message {
-	mi := &file_writ_store_v1_record_proto_msgTypes[7]
+	mi := &file_writ_store_v1_record_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -938,7 +1033,7 @@ func (x *Lineage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lineage.ProtoReflect.Descriptor instead.
 func (*Lineage) Descriptor() ([]byte, []int) {
-	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{7}
+	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Lineage) GetParentJob() string {
@@ -974,7 +1069,7 @@ type Lease struct {
 
 func (x *Lease) Reset() {
 	*x = Lease{}
-	mi := &file_writ_store_v1_record_proto_msgTypes[8]
+	mi := &file_writ_store_v1_record_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -986,7 +1081,7 @@ func (x *Lease) String() string {
 func (*Lease) ProtoMessage() {}
 
 func (x *Lease) ProtoReflect() protoreflect.Message {
-	mi := &file_writ_store_v1_record_proto_msgTypes[8]
+	mi := &file_writ_store_v1_record_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -999,7 +1094,7 @@ func (x *Lease) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lease.ProtoReflect.Descriptor instead.
 func (*Lease) Descriptor() ([]byte, []int) {
-	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{8}
+	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Lease) GetHolder() string {
@@ -1044,19 +1139,20 @@ type Job struct {
 	AttemptId string `protobuf:"bytes,13,opt,name=attempt_id,json=attemptId,proto3" json:"attempt_id,omitempty"`
 	Attempts  uint32 `protobuf:"varint,14,opt,name=attempts,proto3" json:"attempts,omitempty"`
 	// Absent for a parent.
-	Lineage         *Lineage `protobuf:"bytes,15,opt,name=lineage,proto3" json:"lineage,omitempty"`
-	CreatedUs       int64    `protobuf:"varint,16,opt,name=created_us,json=createdUs,proto3" json:"created_us,omitempty"`
-	DeadlineUs      int64    `protobuf:"varint,17,opt,name=deadline_us,json=deadlineUs,proto3" json:"deadline_us,omitempty"`
-	EndedUs         int64    `protobuf:"varint,18,opt,name=ended_us,json=endedUs,proto3" json:"ended_us,omitempty"`
-	Checkpoints     uint32   `protobuf:"varint,19,opt,name=checkpoints,proto3" json:"checkpoints,omitempty"`
-	CancelRequested bool     `protobuf:"varint,20,opt,name=cancel_requested,json=cancelRequested,proto3" json:"cancel_requested,omitempty"`
+	Lineage         *Lineage         `protobuf:"bytes,15,opt,name=lineage,proto3" json:"lineage,omitempty"`
+	CreatedUs       int64            `protobuf:"varint,16,opt,name=created_us,json=createdUs,proto3" json:"created_us,omitempty"`
+	DeadlineUs      int64            `protobuf:"varint,17,opt,name=deadline_us,json=deadlineUs,proto3" json:"deadline_us,omitempty"`
+	EndedUs         int64            `protobuf:"varint,18,opt,name=ended_us,json=endedUs,proto3" json:"ended_us,omitempty"`
+	Checkpoints     uint32           `protobuf:"varint,19,opt,name=checkpoints,proto3" json:"checkpoints,omitempty"`
+	CancelRequested bool             `protobuf:"varint,20,opt,name=cancel_requested,json=cancelRequested,proto3" json:"cancel_requested,omitempty"`
+	Sources         []*SourceBinding `protobuf:"bytes,21,rep,name=sources,proto3" json:"sources,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Job) Reset() {
 	*x = Job{}
-	mi := &file_writ_store_v1_record_proto_msgTypes[9]
+	mi := &file_writ_store_v1_record_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1068,7 +1164,7 @@ func (x *Job) String() string {
 func (*Job) ProtoMessage() {}
 
 func (x *Job) ProtoReflect() protoreflect.Message {
-	mi := &file_writ_store_v1_record_proto_msgTypes[9]
+	mi := &file_writ_store_v1_record_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1081,7 +1177,7 @@ func (x *Job) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Job.ProtoReflect.Descriptor instead.
 func (*Job) Descriptor() ([]byte, []int) {
-	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{9}
+	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Job) GetId() string {
@@ -1224,6 +1320,13 @@ func (x *Job) GetCancelRequested() bool {
 	return false
 }
 
+func (x *Job) GetSources() []*SourceBinding {
+	if x != nil {
+		return x.Sources
+	}
+	return nil
+}
+
 // Attempt is a record of one tenure on a job.
 type Attempt struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
@@ -1241,7 +1344,7 @@ type Attempt struct {
 
 func (x *Attempt) Reset() {
 	*x = Attempt{}
-	mi := &file_writ_store_v1_record_proto_msgTypes[10]
+	mi := &file_writ_store_v1_record_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1253,7 +1356,7 @@ func (x *Attempt) String() string {
 func (*Attempt) ProtoMessage() {}
 
 func (x *Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_writ_store_v1_record_proto_msgTypes[10]
+	mi := &file_writ_store_v1_record_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1266,7 +1369,7 @@ func (x *Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attempt.ProtoReflect.Descriptor instead.
 func (*Attempt) Descriptor() ([]byte, []int) {
-	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{10}
+	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Attempt) GetId() string {
@@ -1335,7 +1438,7 @@ type Checkpoint struct {
 
 func (x *Checkpoint) Reset() {
 	*x = Checkpoint{}
-	mi := &file_writ_store_v1_record_proto_msgTypes[11]
+	mi := &file_writ_store_v1_record_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1347,7 +1450,7 @@ func (x *Checkpoint) String() string {
 func (*Checkpoint) ProtoMessage() {}
 
 func (x *Checkpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_writ_store_v1_record_proto_msgTypes[11]
+	mi := &file_writ_store_v1_record_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1360,7 +1463,7 @@ func (x *Checkpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoint.ProtoReflect.Descriptor instead.
 func (*Checkpoint) Descriptor() ([]byte, []int) {
-	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{11}
+	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Checkpoint) GetJobId() string {
@@ -1432,7 +1535,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_writ_store_v1_record_proto_msgTypes[12]
+	mi := &file_writ_store_v1_record_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1444,7 +1547,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_writ_store_v1_record_proto_msgTypes[12]
+	mi := &file_writ_store_v1_record_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1457,7 +1560,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{12}
+	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Event) GetOperationId() string {
@@ -1552,7 +1655,7 @@ type Denial struct {
 
 func (x *Denial) Reset() {
 	*x = Denial{}
-	mi := &file_writ_store_v1_record_proto_msgTypes[13]
+	mi := &file_writ_store_v1_record_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1564,7 +1667,7 @@ func (x *Denial) String() string {
 func (*Denial) ProtoMessage() {}
 
 func (x *Denial) ProtoReflect() protoreflect.Message {
-	mi := &file_writ_store_v1_record_proto_msgTypes[13]
+	mi := &file_writ_store_v1_record_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1577,7 +1680,7 @@ func (x *Denial) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Denial.ProtoReflect.Descriptor instead.
 func (*Denial) Descriptor() ([]byte, []int) {
-	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{13}
+	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Denial) GetReason() v1.Reason {
@@ -1658,7 +1761,7 @@ type Reservation struct {
 
 func (x *Reservation) Reset() {
 	*x = Reservation{}
-	mi := &file_writ_store_v1_record_proto_msgTypes[14]
+	mi := &file_writ_store_v1_record_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1670,7 +1773,7 @@ func (x *Reservation) String() string {
 func (*Reservation) ProtoMessage() {}
 
 func (x *Reservation) ProtoReflect() protoreflect.Message {
-	mi := &file_writ_store_v1_record_proto_msgTypes[14]
+	mi := &file_writ_store_v1_record_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1683,7 +1786,7 @@ func (x *Reservation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reservation.ProtoReflect.Descriptor instead.
 func (*Reservation) Descriptor() ([]byte, []int) {
-	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{14}
+	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Reservation) GetId() string {
@@ -1906,7 +2009,7 @@ type Group struct {
 
 func (x *Group) Reset() {
 	*x = Group{}
-	mi := &file_writ_store_v1_record_proto_msgTypes[15]
+	mi := &file_writ_store_v1_record_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1918,7 +2021,7 @@ func (x *Group) String() string {
 func (*Group) ProtoMessage() {}
 
 func (x *Group) ProtoReflect() protoreflect.Message {
-	mi := &file_writ_store_v1_record_proto_msgTypes[15]
+	mi := &file_writ_store_v1_record_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1931,7 +2034,7 @@ func (x *Group) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Group.ProtoReflect.Descriptor instead.
 func (*Group) Descriptor() ([]byte, []int) {
-	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{15}
+	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Group) GetId() string {
@@ -1989,7 +2092,7 @@ type Sum struct {
 
 func (x *Sum) Reset() {
 	*x = Sum{}
-	mi := &file_writ_store_v1_record_proto_msgTypes[16]
+	mi := &file_writ_store_v1_record_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2001,7 +2104,7 @@ func (x *Sum) String() string {
 func (*Sum) ProtoMessage() {}
 
 func (x *Sum) ProtoReflect() protoreflect.Message {
-	mi := &file_writ_store_v1_record_proto_msgTypes[16]
+	mi := &file_writ_store_v1_record_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2014,7 +2117,7 @@ func (x *Sum) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sum.ProtoReflect.Descriptor instead.
 func (*Sum) Descriptor() ([]byte, []int) {
-	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{16}
+	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Sum) GetReserved() int64 {
@@ -2070,7 +2173,7 @@ type Materialization struct {
 
 func (x *Materialization) Reset() {
 	*x = Materialization{}
-	mi := &file_writ_store_v1_record_proto_msgTypes[17]
+	mi := &file_writ_store_v1_record_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2082,7 +2185,7 @@ func (x *Materialization) String() string {
 func (*Materialization) ProtoMessage() {}
 
 func (x *Materialization) ProtoReflect() protoreflect.Message {
-	mi := &file_writ_store_v1_record_proto_msgTypes[17]
+	mi := &file_writ_store_v1_record_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2095,7 +2198,7 @@ func (x *Materialization) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Materialization.ProtoReflect.Descriptor instead.
 func (*Materialization) Descriptor() ([]byte, []int) {
-	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{17}
+	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Materialization) GetId() string {
@@ -2217,7 +2320,7 @@ type Artifact struct {
 
 func (x *Artifact) Reset() {
 	*x = Artifact{}
-	mi := &file_writ_store_v1_record_proto_msgTypes[18]
+	mi := &file_writ_store_v1_record_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2229,7 +2332,7 @@ func (x *Artifact) String() string {
 func (*Artifact) ProtoMessage() {}
 
 func (x *Artifact) ProtoReflect() protoreflect.Message {
-	mi := &file_writ_store_v1_record_proto_msgTypes[18]
+	mi := &file_writ_store_v1_record_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2242,7 +2345,7 @@ func (x *Artifact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Artifact.ProtoReflect.Descriptor instead.
 func (*Artifact) Descriptor() ([]byte, []int) {
-	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{18}
+	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Artifact) GetOwner() string {
@@ -2298,7 +2401,7 @@ type Leaf struct {
 
 func (x *Leaf) Reset() {
 	*x = Leaf{}
-	mi := &file_writ_store_v1_record_proto_msgTypes[19]
+	mi := &file_writ_store_v1_record_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2310,7 +2413,7 @@ func (x *Leaf) String() string {
 func (*Leaf) ProtoMessage() {}
 
 func (x *Leaf) ProtoReflect() protoreflect.Message {
-	mi := &file_writ_store_v1_record_proto_msgTypes[19]
+	mi := &file_writ_store_v1_record_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2323,7 +2426,7 @@ func (x *Leaf) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Leaf.ProtoReflect.Descriptor instead.
 func (*Leaf) Descriptor() ([]byte, []int) {
-	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{19}
+	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Leaf) GetIndex() int64 {
@@ -2375,18 +2478,17 @@ func (x *Leaf) GetSalt() []byte {
 	return nil
 }
 
-// TreeHead is the log's size and root hash after the latest leaf.
+// TreeHead is the log's size; the root hash follows from the stored tree hashes.
 type TreeHead struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Size          int64                  `protobuf:"varint,1,opt,name=size,proto3" json:"size,omitempty"`
-	Root          []byte                 `protobuf:"bytes,2,opt,name=root,proto3" json:"root,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TreeHead) Reset() {
 	*x = TreeHead{}
-	mi := &file_writ_store_v1_record_proto_msgTypes[20]
+	mi := &file_writ_store_v1_record_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2398,7 +2500,7 @@ func (x *TreeHead) String() string {
 func (*TreeHead) ProtoMessage() {}
 
 func (x *TreeHead) ProtoReflect() protoreflect.Message {
-	mi := &file_writ_store_v1_record_proto_msgTypes[20]
+	mi := &file_writ_store_v1_record_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2411,7 +2513,7 @@ func (x *TreeHead) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TreeHead.ProtoReflect.Descriptor instead.
 func (*TreeHead) Descriptor() ([]byte, []int) {
-	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{20}
+	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *TreeHead) GetSize() int64 {
@@ -2421,11 +2523,94 @@ func (x *TreeHead) GetSize() int64 {
 	return 0
 }
 
-func (x *TreeHead) GetRoot() []byte {
+// TreeHash is one stored hash of the Merkle tree.
+type TreeHash struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Sha256        []byte                 `protobuf:"bytes,1,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TreeHash) Reset() {
+	*x = TreeHash{}
+	mi := &file_writ_store_v1_record_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TreeHash) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TreeHash) ProtoMessage() {}
+
+func (x *TreeHash) ProtoReflect() protoreflect.Message {
+	mi := &file_writ_store_v1_record_proto_msgTypes[22]
 	if x != nil {
-		return x.Root
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TreeHash.ProtoReflect.Descriptor instead.
+func (*TreeHash) Descriptor() ([]byte, []int) {
+	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *TreeHash) GetSha256() []byte {
+	if x != nil {
+		return x.Sha256
 	}
 	return nil
+}
+
+// Ref names a row by its ID, for indexes.
+type Ref struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Ref) Reset() {
+	*x = Ref{}
+	mi := &file_writ_store_v1_record_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Ref) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Ref) ProtoMessage() {}
+
+func (x *Ref) ProtoReflect() protoreflect.Message {
+	mi := &file_writ_store_v1_record_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Ref.ProtoReflect.Descriptor instead.
+func (*Ref) Descriptor() ([]byte, []int) {
+	return file_writ_store_v1_record_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *Ref) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
 }
 
 var File_writ_store_v1_record_proto protoreflect.FileDescriptor
@@ -2471,7 +2656,7 @@ const file_writ_store_v1_record_proto_rawDesc = "" +
 	"revoked_us\x18\t \x01(\x03R\trevokedUs\"=\n" +
 	"\x05Grant\x12\x18\n" +
 	"\agranted\x18\x01 \x01(\bR\agranted\x12\x1a\n" +
-	"\brevision\x18\x02 \x01(\x04R\brevision\"\x88\x03\n" +
+	"\brevision\x18\x02 \x01(\x04R\brevision\"\xa7\x03\n" +
 	"\x06Source\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x12\n" +
@@ -2491,7 +2676,14 @@ const file_writ_store_v1_record_proto_rawDesc = "" +
 	"\x04read\x18\v \x01(\v2\x14.writ.store.v1.GrantR\x04read\x12,\n" +
 	"\x06egress\x18\f \x01(\v2\x14.writ.store.v1.GrantR\x06egress\x12\x1d\n" +
 	"\n" +
-	"created_us\x18\r \x01(\x03R\tcreatedUs\"\xde\x05\n" +
+	"created_us\x18\r \x01(\x03R\tcreatedUs\x12\x1d\n" +
+	"\n" +
+	"map_sha256\x18\x0e \x01(\tR\tmapSha256\"\x92\x01\n" +
+	"\rSourceBinding\x12\x1b\n" +
+	"\tsource_id\x18\x01 \x01(\tR\bsourceId\x12\x16\n" +
+	"\x06sha256\x18\x02 \x01(\tR\x06sha256\x12#\n" +
+	"\rread_revision\x18\x03 \x01(\x04R\freadRevision\x12'\n" +
+	"\x0fegress_revision\x18\x04 \x01(\x04R\x0eegressRevision\"\xae\x06\n" +
 	"\tOperation\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x1e\n" +
@@ -2523,7 +2715,9 @@ const file_writ_store_v1_record_proto_rawDesc = "" +
 	"\x10cancel_requested\x18\x14 \x01(\bR\x0fcancelRequested\x12'\n" +
 	"\x06reason\x18\x15 \x01(\x0e2\x0f.writ.v1.ReasonR\x06reason\x12\x16\n" +
 	"\x06detail\x18\x16 \x01(\tR\x06detail\x12\x1b\n" +
-	"\tevent_seq\x18\x17 \x01(\x04R\beventSeq\"]\n" +
+	"\tevent_seq\x18\x17 \x01(\x04R\beventSeq\x12%\n" +
+	"\x0edossier_sha256\x18\x18 \x01(\tR\rdossierSha256\x12'\n" +
+	"\x0fmanifest_sha256\x18\x19 \x01(\tR\x0emanifestSha256\"]\n" +
 	"\aLineage\x12\x1d\n" +
 	"\n" +
 	"parent_job\x18\x01 \x01(\tR\tparentJob\x12\x1d\n" +
@@ -2535,7 +2729,7 @@ const file_writ_store_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"boot_epoch\x18\x02 \x01(\x04R\tbootEpoch\x12\x1d\n" +
 	"\n" +
-	"expires_us\x18\x03 \x01(\x03R\texpiresUs\"\xeb\x04\n" +
+	"expires_us\x18\x03 \x01(\x03R\texpiresUs\"\xa3\x05\n" +
 	"\x03Job\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\foperation_id\x18\x02 \x01(\tR\voperationId\x12\x14\n" +
@@ -2560,7 +2754,8 @@ const file_writ_store_v1_record_proto_rawDesc = "" +
 	"deadlineUs\x12\x19\n" +
 	"\bended_us\x18\x12 \x01(\x03R\aendedUs\x12 \n" +
 	"\vcheckpoints\x18\x13 \x01(\rR\vcheckpoints\x12)\n" +
-	"\x10cancel_requested\x18\x14 \x01(\bR\x0fcancelRequested\"\xcc\x01\n" +
+	"\x10cancel_requested\x18\x14 \x01(\bR\x0fcancelRequested\x126\n" +
+	"\asources\x18\x15 \x03(\v2\x1c.writ.store.v1.SourceBindingR\asources\"\xcc\x01\n" +
 	"\aAttempt\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x15\n" +
 	"\x06job_id\x18\x02 \x01(\tR\x05jobId\x12\x16\n" +
@@ -2683,10 +2878,13 @@ const file_writ_store_v1_record_proto_rawDesc = "" +
 	"\asubject\x18\x04 \x01(\tR\asubject\x12\x16\n" +
 	"\x06sha256\x18\x05 \x01(\tR\x06sha256\x12\x13\n" +
 	"\x05at_us\x18\x06 \x01(\x03R\x04atUs\x12\x12\n" +
-	"\x04salt\x18\a \x01(\fR\x04salt\"2\n" +
+	"\x04salt\x18\a \x01(\fR\x04salt\"\x1e\n" +
 	"\bTreeHead\x12\x12\n" +
-	"\x04size\x18\x01 \x01(\x03R\x04size\x12\x12\n" +
-	"\x04root\x18\x02 \x01(\fR\x04root*\xd4\x01\n" +
+	"\x04size\x18\x01 \x01(\x03R\x04size\"\"\n" +
+	"\bTreeHash\x12\x16\n" +
+	"\x06sha256\x18\x01 \x01(\fR\x06sha256\"\x15\n" +
+	"\x03Ref\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id*\xd4\x01\n" +
 	"\x10ReservationState\x12!\n" +
 	"\x1dRESERVATION_STATE_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aRESERVATION_STATE_RESERVED\x10\x01\x12\x1f\n" +
@@ -2714,7 +2912,7 @@ func file_writ_store_v1_record_proto_rawDescGZIP() []byte {
 }
 
 var file_writ_store_v1_record_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_writ_store_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_writ_store_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_writ_store_v1_record_proto_goTypes = []any{
 	(ReservationState)(0),     // 0: writ.store.v1.ReservationState
 	(MaterializationState)(0), // 1: writ.store.v1.MaterializationState
@@ -2724,49 +2922,53 @@ var file_writ_store_v1_record_proto_goTypes = []any{
 	(*Goal)(nil),              // 5: writ.store.v1.Goal
 	(*Grant)(nil),             // 6: writ.store.v1.Grant
 	(*Source)(nil),            // 7: writ.store.v1.Source
-	(*Operation)(nil),         // 8: writ.store.v1.Operation
-	(*Lineage)(nil),           // 9: writ.store.v1.Lineage
-	(*Lease)(nil),             // 10: writ.store.v1.Lease
-	(*Job)(nil),               // 11: writ.store.v1.Job
-	(*Attempt)(nil),           // 12: writ.store.v1.Attempt
-	(*Checkpoint)(nil),        // 13: writ.store.v1.Checkpoint
-	(*Event)(nil),             // 14: writ.store.v1.Event
-	(*Denial)(nil),            // 15: writ.store.v1.Denial
-	(*Reservation)(nil),       // 16: writ.store.v1.Reservation
-	(*Group)(nil),             // 17: writ.store.v1.Group
-	(*Sum)(nil),               // 18: writ.store.v1.Sum
-	(*Materialization)(nil),   // 19: writ.store.v1.Materialization
-	(*Artifact)(nil),          // 20: writ.store.v1.Artifact
-	(*Leaf)(nil),              // 21: writ.store.v1.Leaf
-	(*TreeHead)(nil),          // 22: writ.store.v1.TreeHead
-	(v1.Reason)(0),            // 23: writ.v1.Reason
-	(v1.JobState)(0),          // 24: writ.v1.JobState
-	(v1.OperationState)(0),    // 25: writ.v1.OperationState
+	(*SourceBinding)(nil),     // 8: writ.store.v1.SourceBinding
+	(*Operation)(nil),         // 9: writ.store.v1.Operation
+	(*Lineage)(nil),           // 10: writ.store.v1.Lineage
+	(*Lease)(nil),             // 11: writ.store.v1.Lease
+	(*Job)(nil),               // 12: writ.store.v1.Job
+	(*Attempt)(nil),           // 13: writ.store.v1.Attempt
+	(*Checkpoint)(nil),        // 14: writ.store.v1.Checkpoint
+	(*Event)(nil),             // 15: writ.store.v1.Event
+	(*Denial)(nil),            // 16: writ.store.v1.Denial
+	(*Reservation)(nil),       // 17: writ.store.v1.Reservation
+	(*Group)(nil),             // 18: writ.store.v1.Group
+	(*Sum)(nil),               // 19: writ.store.v1.Sum
+	(*Materialization)(nil),   // 20: writ.store.v1.Materialization
+	(*Artifact)(nil),          // 21: writ.store.v1.Artifact
+	(*Leaf)(nil),              // 22: writ.store.v1.Leaf
+	(*TreeHead)(nil),          // 23: writ.store.v1.TreeHead
+	(*TreeHash)(nil),          // 24: writ.store.v1.TreeHash
+	(*Ref)(nil),               // 25: writ.store.v1.Ref
+	(v1.Reason)(0),            // 26: writ.v1.Reason
+	(v1.JobState)(0),          // 27: writ.v1.JobState
+	(v1.OperationState)(0),    // 28: writ.v1.OperationState
 }
 var file_writ_store_v1_record_proto_depIdxs = []int32{
 	6,  // 0: writ.store.v1.Source.read:type_name -> writ.store.v1.Grant
 	6,  // 1: writ.store.v1.Source.egress:type_name -> writ.store.v1.Grant
-	23, // 2: writ.store.v1.Operation.reason:type_name -> writ.v1.Reason
-	24, // 3: writ.store.v1.Job.state:type_name -> writ.v1.JobState
-	23, // 4: writ.store.v1.Job.reason:type_name -> writ.v1.Reason
-	10, // 5: writ.store.v1.Job.lease:type_name -> writ.store.v1.Lease
-	9,  // 6: writ.store.v1.Job.lineage:type_name -> writ.store.v1.Lineage
-	23, // 7: writ.store.v1.Attempt.reason:type_name -> writ.v1.Reason
-	24, // 8: writ.store.v1.Event.state:type_name -> writ.v1.JobState
-	23, // 9: writ.store.v1.Event.reason:type_name -> writ.v1.Reason
-	25, // 10: writ.store.v1.Event.operation_state:type_name -> writ.v1.OperationState
-	23, // 11: writ.store.v1.Denial.reason:type_name -> writ.v1.Reason
-	9,  // 12: writ.store.v1.Reservation.lineage:type_name -> writ.store.v1.Lineage
-	0,  // 13: writ.store.v1.Reservation.state:type_name -> writ.store.v1.ReservationState
-	15, // 14: writ.store.v1.Reservation.denials:type_name -> writ.store.v1.Denial
-	23, // 15: writ.store.v1.Reservation.unknown_reason:type_name -> writ.v1.Reason
-	9,  // 16: writ.store.v1.Materialization.lineage:type_name -> writ.store.v1.Lineage
-	1,  // 17: writ.store.v1.Materialization.state:type_name -> writ.store.v1.MaterializationState
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	26, // 2: writ.store.v1.Operation.reason:type_name -> writ.v1.Reason
+	27, // 3: writ.store.v1.Job.state:type_name -> writ.v1.JobState
+	26, // 4: writ.store.v1.Job.reason:type_name -> writ.v1.Reason
+	11, // 5: writ.store.v1.Job.lease:type_name -> writ.store.v1.Lease
+	10, // 6: writ.store.v1.Job.lineage:type_name -> writ.store.v1.Lineage
+	8,  // 7: writ.store.v1.Job.sources:type_name -> writ.store.v1.SourceBinding
+	26, // 8: writ.store.v1.Attempt.reason:type_name -> writ.v1.Reason
+	27, // 9: writ.store.v1.Event.state:type_name -> writ.v1.JobState
+	26, // 10: writ.store.v1.Event.reason:type_name -> writ.v1.Reason
+	28, // 11: writ.store.v1.Event.operation_state:type_name -> writ.v1.OperationState
+	26, // 12: writ.store.v1.Denial.reason:type_name -> writ.v1.Reason
+	10, // 13: writ.store.v1.Reservation.lineage:type_name -> writ.store.v1.Lineage
+	0,  // 14: writ.store.v1.Reservation.state:type_name -> writ.store.v1.ReservationState
+	16, // 15: writ.store.v1.Reservation.denials:type_name -> writ.store.v1.Denial
+	26, // 16: writ.store.v1.Reservation.unknown_reason:type_name -> writ.v1.Reason
+	10, // 17: writ.store.v1.Materialization.lineage:type_name -> writ.store.v1.Lineage
+	1,  // 18: writ.store.v1.Materialization.state:type_name -> writ.store.v1.MaterializationState
+	19, // [19:19] is the sub-list for method output_type
+	19, // [19:19] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_writ_store_v1_record_proto_init() }
@@ -2780,7 +2982,7 @@ func file_writ_store_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_writ_store_v1_record_proto_rawDesc), len(file_writ_store_v1_record_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   21,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
