@@ -5,6 +5,11 @@ go 1.26.0
 require google.golang.org/protobuf v1.36.12
 
 require (
+	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
+	github.com/kljensen/snowball v0.10.0 // indirect
+)
+
+require (
 	connectrpc.com/connect/v2 v2.0.2 // indirect
 	connectrpc.com/grpcreflect/v2 v2.0.0 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
