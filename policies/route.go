@@ -14,15 +14,15 @@ const ExtractiveRoute = "extractive"
 
 // Route says which model answers and what it may cost.
 type Route struct {
-	Deployment string `json:"deployment" validate:"deployment"`        // the account that gets the bill
-	Plugin     string `json:"plugin" validate:"name"`                  // adapter name
+	Deployment string `json:"deployment" validate:"deployment"`                 // the account that gets the bill
+	Plugin     string `json:"plugin" validate:"name"`                           // adapter name
 	Model      string `json:"model" validate:"required,maxbytes=256,printable"` // as the adapter knows it
 	// Local: the adapter answers in its sandbox and has no network.
 	Local bool `json:"local"`
 	// Deterministic: the same payload always gives the same bytes.
 	Deterministic bool `json:"deterministic"`
 	// LanguageModel: the output is generated text; a dossier without one says so.
-	LanguageModel bool  `json:"language_model"`
+	LanguageModel bool `json:"language_model"`
 	// ReportsCharge: the far end reports what it charged; a call settles from that report alone, and
 	// stays Unknown without one.
 	ReportsCharge bool  `json:"reports_charge"`

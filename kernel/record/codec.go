@@ -38,7 +38,15 @@ func Each[M any, P interface {
 	*M
 	proto.Message
 }](r store.Reader, prefix []byte, fn func(m P) error) error {
-	return r.Scan(prefix, store.PrefixEnd(prefix), func(k, v []byte) error {
+	return EachFrom(r, prefix, prefix, fn)
+}
+
+// EachFrom is Each, starting at a key inside the prefix.
+func EachFrom[M any, P interface {
+	*M
+	proto.Message
+}](r store.Reader, from, prefix []byte, fn func(m P) error) error {
+	return r.Scan(from, store.PrefixEnd(prefix), func(k, v []byte) error {
 		m := P(new(M))
 		if err := decode(k, v, m); err != nil {
 			return err

@@ -1138,7 +1138,7 @@ type Job struct {
 	Lease     *Lease `protobuf:"bytes,12,opt,name=lease,proto3" json:"lease,omitempty"`
 	AttemptId string `protobuf:"bytes,13,opt,name=attempt_id,json=attemptId,proto3" json:"attempt_id,omitempty"`
 	Attempts  uint32 `protobuf:"varint,14,opt,name=attempts,proto3" json:"attempts,omitempty"`
-	// Absent for a parent.
+	// A child's creation lineage; on a parent, its own tenure when it created its children.
 	Lineage         *Lineage         `protobuf:"bytes,15,opt,name=lineage,proto3" json:"lineage,omitempty"`
 	CreatedUs       int64            `protobuf:"varint,16,opt,name=created_us,json=createdUs,proto3" json:"created_us,omitempty"`
 	DeadlineUs      int64            `protobuf:"varint,17,opt,name=deadline_us,json=deadlineUs,proto3" json:"deadline_us,omitempty"`
