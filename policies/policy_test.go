@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -66,21 +67,18 @@ func number(t *testing.T, p *Policy, field string) int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var tree map[string]map[string]any
-	dec := json.NewDecoder(strings.NewReader(string(raw)))
-	dec.UseNumber()
-	var loose map[string]any
-	if err := dec.Decode(&loose); err != nil {
+	var sections map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &sections); err != nil {
 		t.Fatal(err)
 	}
-	tree = map[string]map[string]any{}
-	for k, v := range loose {
-		if m, ok := v.(map[string]any); ok {
-			tree[k] = m
-		}
-	}
 	section, key, _ := strings.Cut(field, ".")
-	n, ok := tree[section][key].(json.Number)
+	var values map[string]any
+	dec := json.NewDecoder(bytes.NewReader(sections[section]))
+	dec.UseNumber()
+	if err := dec.Decode(&values); err != nil {
+		t.Fatal(err)
+	}
+	n, ok := values[key].(json.Number)
 	if !ok {
 		t.Fatalf("%s is not a number of the policy", field)
 	}

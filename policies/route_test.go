@@ -39,14 +39,15 @@ func TestABoundThatDoesNotFitIsRefused(t *testing.T) {
 		price          Price
 		prompt, output int
 	}{
-		"negative prompt": {Price{}, -1, 0},
-		"negative output": {Price{}, 0, -1},
-		"negative price":  {Price{PerMillionInputBytes: -1}, 1, 0},
-		"negative call":   {Price{PerCall: -1}, 1, 0},
-		"one product":     {Price{PerMillionInputBytes: math.MaxInt64}, math.MaxInt64, 0},
-		"just 2^63":       {Price{PerMillionInputBytes: math.MaxInt64}, 1_000_001, 0},
-		"the sum":         {Price{PerCall: math.MaxInt64, PerMillionOutputTokens: 1}, 0, 1},
-		"sum of parts":    {Price{PerMillionInputBytes: math.MaxInt64 - 1, PerMillionOutputTokens: math.MaxInt64 - 1}, 1_000_000, 1_000_000},
+		"negative prompt":     {Price{}, -1, 0},
+		"negative output":     {Price{}, 0, -1},
+		"negative price":      {Price{PerMillionInputBytes: -1}, 1, 0},
+		"negative call":       {Price{PerCall: -1}, 1, 0},
+		"one product":         {Price{PerMillionInputBytes: math.MaxInt64}, math.MaxInt64, 0},
+		"just 2^63":           {Price{PerMillionInputBytes: math.MaxInt64}, 1_000_001, 0},
+		"just 2^63 of output": {Price{PerMillionOutputTokens: math.MaxInt64}, 0, 1_000_001},
+		"the sum":             {Price{PerCall: math.MaxInt64, PerMillionOutputTokens: 1}, 0, 1},
+		"sum of parts":        {Price{PerMillionInputBytes: math.MaxInt64 - 1, PerMillionOutputTokens: math.MaxInt64 - 1}, 1_000_000, 1_000_000},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
