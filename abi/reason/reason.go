@@ -19,6 +19,11 @@ func Name(c Code) string {
 	return strings.ToLower(strings.TrimPrefix(c.String(), "REASON_"))
 }
 
+// Parse is the code with a stable name, or REASON_UNSPECIFIED.
+func Parse(name string) Code {
+	return Code(writv1.Reason_value["REASON_"+strings.ToUpper(name)])
+}
+
 // Error is a typed refusal. Detail never holds source text or a secret.
 type Error struct {
 	Code      Code

@@ -19,23 +19,40 @@ const (
 // boundary. Reserving the same output again returns the first promise, which a restart recognizes
 // its own file by.
 func Reserve(tx store.Tx, job *storev1.Job, output, schema string, maxBytes int) (*storev1.Materialization, error) {
-	id := record.MaterializationID(job.Id, output)
-	m := new(storev1.Materialization)
-	ok, err := record.Get(tx, record.MaterializationKey(id), m)
+	return promise(tx, &storev1.Materialization{
+		Id: record.MaterializationID(job.Id, output), Owner: job.Owner, OperationId: job.OperationId, JobId: job.Id,
+		AttemptId: job.AttemptId, Fence: job.Fence, Lineage: job.Lineage, Schema: schema, MaxBytes: uint64(maxBytes),
+	})
+}
+
+// ReserveImport promises one file of a source that an owner imports, before its bytes are written. An
+// import has no job; its digest names it.
+func ReserveImport(tx store.Tx, owner, sha256, schema string, size int) (*storev1.Materialization, error) {
+	return promise(tx, &storev1.Materialization{
+		Id: ImportID(owner, sha256), Owner: owner, Schema: schema, MaxBytes: uint64(size),
+	})
+}
+
+// ImportID names the promise of an imported file.
+func ImportID(owner, sha256 string) string {
+	return record.MaterializationID("import_"+owner, sha256)
+}
+
+func promise(tx store.Tx, m *storev1.Materialization) (*storev1.Materialization, error) {
+	before := new(storev1.Materialization)
+	ok, err := record.Get(tx, record.MaterializationKey(m.Id), before)
 	if err != nil {
 		return nil, err
 	}
 	if ok {
-		if m.Schema != schema || m.JobId != job.Id || m.MaxBytes != uint64(maxBytes) {
-			return nil, reason.New(writv1.Reason_REASON_ARTIFACT_MISMATCH, "output %s was promised as %s", id, m.Schema)
+		// Identical bytes may be imported under several schemas; a job's output has exactly one.
+		if m.JobId != "" && before.Schema != m.Schema || before.JobId != m.JobId || before.MaxBytes != m.MaxBytes {
+			return nil, reason.New(writv1.Reason_REASON_ARTIFACT_MISMATCH, "output %s was promised as %s of %d bytes", m.Id, before.Schema, before.MaxBytes)
 		}
-		return m, nil
+		return before, nil
 	}
-	m = &storev1.Materialization{
-		Id: id, Owner: job.Owner, OperationId: job.OperationId, JobId: job.Id, Version: 1, AttemptId: job.AttemptId,
-		Fence: job.Fence, Lineage: job.Lineage, Schema: schema, MaxBytes: uint64(maxBytes), State: stateReserved, ReservedUs: tx.Now(),
-	}
-	return m, record.Put(tx, record.MaterializationKey(id), m)
+	m.Version, m.State, m.ReservedUs = 1, stateReserved, tx.Now()
+	return m, record.Put(tx, record.MaterializationKey(m.Id), m)
 }
 
 // Adopt binds a promise to bytes that were read back. Adopting the same bytes again changes nothing;

@@ -149,22 +149,38 @@ func (j *Jobs) Pause(tx store.Tx, job *storev1.Job, why writv1.Reason, nextPhase
 	return j.moved(tx, job)
 }
 
-// Resumable makes a paused job claimable.
-func (j *Jobs) Resumable(tx store.Tx, job *storev1.Job) error {
+// Resumable makes a paused job claimable for a phase.
+func (j *Jobs) Resumable(tx store.Tx, job *storev1.Job, phase string) error {
 	if job.State != Paused || job.Resumable {
 		return nil
 	}
-	return apply(tx, job, func() { job.Resumable = true })
+	return apply(tx, job, func() { job.Resumable, job.Phase = true, phase })
 }
 
-// Succeed ends a held job with its result.
-func (j *Jobs) Succeed(tx store.Tx, job *storev1.Job) error {
-	return j.end(tx, job, evSucceed, ledger.Failure, nil)
+// Succeed ends a held job with its result. A reason says what the result lacks; nil lacks nothing.
+func (j *Jobs) Succeed(tx store.Tx, job *storev1.Job, lacks *reason.Error) error {
+	return j.end(tx, job, evSucceed, ledger.Failure, lacks)
 }
 
 // Block ends a job that cannot go on. Ordinary blocks keep every denied hold.
 func (j *Jobs) Block(tx store.Tx, job *storev1.Job, why *reason.Error) error {
 	return j.end(tx, job, evBlock, ledger.Failure, why)
+}
+
+// BlockHeld ends the caller's own job as blocked. Tenure is enough: whoever holds a job may always say
+// that it cannot go on.
+func (j *Jobs) BlockHeld(tx store.Tx, t guard.Tenure, why *reason.Error) error {
+	s, err := guard.Held(tx, t)
+	if err != nil {
+		return err
+	}
+	if s.Job.State == Cancelling {
+		return j.quiesce(tx, s.Job)
+	}
+	if why.Code == writv1.Reason_REASON_DEADLINE_EXCEEDED {
+		return j.Expire(tx, s.Job)
+	}
+	return j.Block(tx, s.Job, why)
 }
 
 // EndUnknown ends a job whose contacted call has no proven outcome.
