@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 
 	"github.com/writ-kernel/writ/abi/wasm"
 	"github.com/writ-kernel/writ/kernel/research"
@@ -36,6 +37,9 @@ type ModelFacts struct {
 	Deterministic bool
 	LanguageModel bool
 }
+
+// ErrNotSent marks a failed call of which this process proves that no request byte left.
+var ErrNotSent = errors.New("the request was not sent")
 
 // Models runs pinned provider adapters.
 type Models interface {

@@ -142,6 +142,9 @@ func (r *Runner) call(ctx context.Context, c *operation.Claimed, p *preparation,
 		if row.Rerunnable {
 			return Answer{}, "", why
 		}
+		if errors.Is(err, ErrNotSent) {
+			return Answer{}, "", r.notSent(ctx, c, p, why)
+		}
 		return Answer{}, "", r.lost(ctx, c, why)
 	}
 	digest, err := r.keep(ctx, c, p, answer)
@@ -190,6 +193,17 @@ func (r *Runner) recover(ctx context.Context, c *operation.Claimed, p *preparati
 	}
 	digest, err := r.keep(ctx, c, p, answer)
 	return answer, digest, true, err
+}
+
+// notSent settles a contacted call at nothing, because its bytes never left, and says why it failed.
+func (r *Runner) notSent(ctx context.Context, c *operation.Claimed, p *preparation, why *reason.Error) error {
+	err := r.Store.Update(context.WithoutCancel(ctx), func(tx store.Tx) error {
+		return r.Research.NotSent(tx, c.Job.Id, p.ready.PromptSHA256)
+	})
+	if err != nil {
+		return err
+	}
+	return why
 }
 
 // lost ends the job as Unknown and tells drive so.

@@ -18,6 +18,8 @@ const (
 	EvidenceReported = "reported"
 	// EvidenceComputed: reported usage times the price pinned at reservation.
 	EvidenceComputed = "computed"
+	// EvidenceNotSent: the live process proves that no request byte left.
+	EvidenceNotSent = "not_sent"
 )
 
 // Charge is what is known of a call's cost.

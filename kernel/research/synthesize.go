@@ -144,6 +144,20 @@ func (c *Research) Respond(tx store.Tx, job, payloadSHA256 string, response Resp
 	return board.Append(tx, s.Job, "settled", id)
 }
 
+// NotSent settles a contacted call at nothing: the live process proves that no request byte left. A
+// liability write.
+func (c *Research) NotSent(tx store.Tx, job, payloadSHA256 string) error {
+	s, err := guard.Load(tx, job)
+	if err != nil {
+		return err
+	}
+	id := record.ReservationID(s.Op.Id, s.Job.Slot)
+	if err := ledger.Settle(tx, id, payloadSHA256, "", ledger.Charge{Evidence: ledger.EvidenceNotSent}); err != nil {
+		return err
+	}
+	return board.Append(tx, s.Job, "settled", id+" was not sent")
+}
+
 // Lost ends a child whose contacted call has no verified durable output: Unknown, never a second
 // contact.
 func (c *Research) Lost(tx store.Tx, t guard.Tenure, why *reason.Error) error {
