@@ -26,7 +26,7 @@ run: build ## research this repository's own documents and print the dossier
 		--question "What may a plugin do, and what keeps it from doing more?" \
 		--perspective "An operator who decides whether to run Writ" \
 		--perspective "A security reviewer who looks for the limits of the sandbox" \
-		--source README.md:1-80 --source SECURITY.md:1-60
+		--source README.md:1-80 --source SECURITY.md:1-40
 
 test: ## run every test
 	go test $(GOTESTFLAGS) ./...
