@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"testing"
 
+	db "github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
 	"go.uber.org/goleak"
 
@@ -164,6 +165,10 @@ func TestAHeldDirectoryNamesItsHolder(t *testing.T) {
 		if !ok || e.Code != writv1.Reason_REASON_STORE_HELD || e.Detail != "store is held by pid "+strconv.Itoa(os.Getpid()) {
 			t.Errorf("error is %v", err)
 		}
+	}
+	// The same when the lock is taken only after the tables were verified.
+	if _, err := db.Open(pinned(dir)); !reason.Is(openError(dir, err), writv1.Reason_REASON_STORE_HELD) {
+		t.Errorf("error is %v", err)
 	}
 	if after, err := os.ReadFile(lock); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("lock note became %q, %v", after, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/writ-kernel/writ/kernel/store"
@@ -58,9 +59,11 @@ var outcomes = []rule{
 		got := w.group(
 			setter("a", "1"),
 			func(tx store.Tx) error {
-				err := tx.Set([]byte("b"), []byte("1"))
+				if err := tx.Set([]byte("b"), []byte("1")); err != nil {
+					return err
+				}
 				runtime.Goexit()
-				return err
+				return nil
 			},
 			setter("c", "1"))
 		is(t, got[0], nil)
@@ -169,10 +172,35 @@ var outcomes = []rule{
 		is(t, err, nil)
 		w.want("a", "1")
 	}},
+	{"a context that has ended when its turn comes runs nothing", func(t *testing.T, w *world) {
+		ctx := &sleeper{Context: background}
+		got := make(chan error, 1)
+		wait := w.startGroup(func(store.Tx) error {
+			go func() { got <- w.Update(ctx, func(store.Tx) error { t.Error("ran"); return nil }) }()
+			w.queued(1)
+			ctx.ended.Store(true)
+			return nil
+		})
+		is(t, errors.Join(wait()...), nil)
+		is(t, <-got, context.Canceled)
+	}},
 	{"an ended context runs nothing", func(t *testing.T, w *world) {
 		ctx, cancel := context.WithCancel(background)
 		cancel()
 		is(t, w.Update(ctx, func(store.Tx) error { t.Error("ran"); return nil }), context.Canceled)
 		is(t, w.View(ctx, func(store.Reader) error { t.Error("ran"); return nil }), context.Canceled)
 	}},
+}
+
+// sleeper is a context whose end its caller does not wake up from.
+type sleeper struct {
+	context.Context
+	ended atomic.Bool
+}
+
+func (s *sleeper) Err() error {
+	if s.ended.Load() {
+		return context.Canceled
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"encoding/binary"
 	"testing"
 	"time"
 
@@ -108,6 +109,25 @@ var times = []rule{
 		w.clock.Advance(time.Second)
 		if got := w.now() - after; got != time.Second.Microseconds() {
 			t.Errorf("time moved %d µs in a second", got)
+		}
+	}},
+	{"time on a shared store grows beyond what another node handed out", func(t *testing.T, w *world) {
+		w.restart(Faults{Shared: true})
+		theirs := w.now() + time.Hour.Microseconds()
+		w.faults.OnBegin = func() error {
+			w.faults.OnBegin = nil
+			b, err := w.faults.Engine.Begin()
+			if err != nil {
+				return err
+			}
+			defer b.Discard()
+			return b.Commit([]store.Write{{
+				Key:   []byte("\x00sys/clock"),
+				Value: binary.BigEndian.AppendUint64(nil, uint64(theirs)),
+			}})
+		}
+		if ours := w.now(); ours <= theirs {
+			t.Errorf("%d after %d", ours, theirs)
 		}
 	}},
 	{"a restart adopts the wall clock", func(t *testing.T, w *world) {

@@ -7,6 +7,8 @@ type Faults struct {
 	store.Engine
 	// Bound replaces the engine's limits when it is not zero. It must be smaller.
 	Bound store.Limits
+	// Shared has the Committer believe that other processes use the store too.
+	Shared bool
 	// OnBegin fails Begin.
 	OnBegin func() error
 	// OnRead fails a Get or a Scan that starts at key.
@@ -24,6 +26,9 @@ func (f *Faults) Limits() store.Limits {
 	}
 	return f.Engine.Limits()
 }
+
+// Exclusive implements store.Engine.
+func (f *Faults) Exclusive() bool { return !f.Shared && f.Engine.Exclusive() }
 
 // Begin implements store.Engine.
 func (f *Faults) Begin() (store.Batch, error) {

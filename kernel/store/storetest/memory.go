@@ -36,8 +36,11 @@ func New(t testing.TB) (*store.Committer, *Clock) {
 }
 
 type memory struct {
-	disk   *Memory
-	closed bool // under disk.mu
+	disk *Memory
+
+	// Both under disk.mu.
+	closed bool
+	views  int
 }
 
 func (m *memory) snapshot() (snapshot, error) {
@@ -54,7 +57,15 @@ func (m *memory) View(fn func(store.Reader) error) error {
 	if err != nil {
 		return err
 	}
+	m.viewing(+1)
+	defer m.viewing(-1)
 	return fn(s)
+}
+
+func (m *memory) viewing(n int) {
+	m.disk.mu.Lock()
+	defer m.disk.mu.Unlock()
+	m.views += n
 }
 
 func (m *memory) Begin() (store.Batch, error) {
@@ -73,6 +84,9 @@ func (m *memory) Close() error {
 	m.disk.mu.Lock()
 	defer m.disk.mu.Unlock()
 	m.closed = true
+	if m.views > 0 {
+		return errors.New("storetest: closed under a View")
+	}
 	return nil
 }
 
