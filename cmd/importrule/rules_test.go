@@ -60,7 +60,8 @@ var granted = map[string]map[string]string{
 		"math/rand/v2": "that wait is jittered, so that two nodes do not meet again",
 	},
 	"kernel/store/badger": {
-		"os": "an embedded engine is a directory: it reads who holds it",
+		"os":      "an embedded engine is a directory: it is verified before it opens, and says who holds it",
+		"syscall": "it is verified under the lock that the engine itself takes",
 	},
 }
 
