@@ -83,7 +83,7 @@ func unreviewedOverrun(r store.Reader, deployment string) error {
 	var found string
 	err := r.Scan(prefix, store.PrefixEnd(prefix), func(k, _ []byte) error {
 		found = record.Last(k)
-		return store.Stop
+		return store.ErrStop
 	})
 	if err != nil || found == "" {
 		return err

@@ -54,7 +54,7 @@ func expired(tx store.Tx, from, to []byte) ([]string, error) {
 	err := tx.Scan(from, to, func(k, _ []byte) error {
 		ids = append(ids, record.Last(k))
 		if len(ids) == sweepBatch {
-			return store.Stop
+			return store.ErrStop
 		}
 		return nil
 	})
@@ -112,7 +112,7 @@ func nextDue(tx store.Tx) (int64, error) {
 			if earliest == 0 || at < earliest {
 				earliest = at
 			}
-			return store.Stop
+			return store.ErrStop
 		})
 		if err != nil {
 			return 0, err

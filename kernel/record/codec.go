@@ -33,7 +33,7 @@ func Put(tx store.Tx, key []byte, m proto.Message) error {
 }
 
 // Each decodes every row below the prefix into a fresh message, in key order, until fn returns an
-// error; store.Stop ends it early.
+// error; store.ErrStop ends it early.
 func Each[M any, P interface {
 	*M
 	proto.Message

@@ -228,7 +228,9 @@ func TestSettlingIsIdempotentAndAnotherChargeIsAConflict(t *testing.T) {
 	w.synthesize(1, paid, reported(4000))
 	row := w.reservation(op, 1)
 	settle := func(charge *ledger.Charge) error {
-		return w.try(func(tx store.Tx) error { return ledger.Settle(tx, row.Id, row.PayloadSha256, row.ResponseSha256, *charge) })
+		return w.try(func(tx store.Tx) error {
+			return ledger.Settle(tx, row.Id, row.PayloadSha256, row.ResponseSha256, *charge)
+		})
 	}
 	if err := settle(reported(4000)); err != nil {
 		t.Fatal(err)

@@ -97,7 +97,7 @@ func (r overlaid) Scan(from, to []byte, fn func(key, value []byte) error) error 
 	stopped := false
 	emit := func(key, value []byte) error {
 		err := fn(key, value)
-		stopped = stopped || errors.Is(err, Stop)
+		stopped = stopped || errors.Is(err, ErrStop)
 		return err
 	}
 	// drain emits the rows below key (all of them when key is nil) and tells whether the next row
@@ -134,7 +134,7 @@ func (r overlaid) Scan(from, to []byte, fn func(key, value []byte) error) error 
 	if err != nil || stopped {
 		return err
 	}
-	if _, err = drain(nil); errors.Is(err, Stop) {
+	if _, err = drain(nil); errors.Is(err, ErrStop) {
 		return nil
 	}
 	return err

@@ -7,8 +7,8 @@ import (
 )
 
 var (
-	// Stop ends a Scan early without an error.
-	Stop = errors.New("store: stop scan")
+	// ErrStop ends a Scan early without an error.
+	ErrStop = errors.New("store: stop scan")
 	// ErrCommitUnknown means that a commit may or may not have happened. The store is poisoned and
 	// the process must exit; the next start finds the truth.
 	ErrCommitUnknown = errors.New("store: commit outcome unknown")
@@ -25,7 +25,7 @@ var (
 type Reader interface {
 	// Get returns the value, or nil when the key is absent. Stored values are never empty.
 	Get(key []byte) ([]byte, error)
-	// Scan calls fn for every key in [from, to) in ascending order until fn returns an error; Stop
+	// Scan calls fn for every key in [from, to) in ascending order until fn returns an error; ErrStop
 	// ends the scan and Scan returns nil. A nil from begins at the first key, a nil to ends after the
 	// last. A scan shows the state in which it started: what fn writes shows in the next one. Scans
 	// nest.

@@ -172,7 +172,7 @@ func (s snapshot) Scan(from, to []byte, fn func(key, value []byte) error) error 
 			return err
 		}
 		if err := fn(item.KeyCopy(nil)[1:], value); err != nil {
-			if errors.Is(err, store.Stop) {
+			if errors.Is(err, store.ErrStop) {
 				return nil
 			}
 			return err

@@ -127,14 +127,14 @@ var reads = []rule{
 			return err
 		})
 	}},
-	{"Stop ends a scan without an error and any other error comes through", func(t *testing.T, w *world) {
+	{"ErrStop ends a scan without an error and any other error comes through", func(t *testing.T, w *world) {
 		w.set("a", "1")
 		w.set("c", "1")
 		own := errors.New("own")
 		w.update(func(tx store.Tx) error {
 			err := errors.Join(tx.Set([]byte("b"), []byte("1")), tx.Set([]byte("d"), []byte("1")))
 			for stopAt := range 4 {
-				for _, result := range []error{store.Stop, own} {
+				for _, result := range []error{store.ErrStop, own} {
 					seen := 0
 					got := tx.Scan(nil, nil, func(_, _ []byte) error {
 						if seen++; seen > stopAt {
@@ -142,7 +142,7 @@ var reads = []rule{
 						}
 						return nil
 					})
-					if seen != stopAt+1 || (result == own) != errors.Is(got, own) || (result == store.Stop && got != nil) {
+					if seen != stopAt+1 || (result == own) != errors.Is(got, own) || (result == store.ErrStop && got != nil) {
 						t.Errorf("stop at %d with %v: %d rows, error %v", stopAt, result, seen, got)
 					}
 				}
@@ -212,7 +212,7 @@ func scansAgreeWithModel(t *testing.T, w *world) {
 		add := collect(&got)
 		err := r.Scan(from, to, func(k, v []byte) error {
 			if len(got) == most {
-				return store.Stop
+				return store.ErrStop
 			}
 			return add(k, v)
 		})

@@ -140,7 +140,7 @@ func (s snapshot) Scan(from, to []byte, fn func(key, value []byte) error) error 
 			return nil
 		}
 		if err := fn(w.Key, w.Value); err != nil {
-			if errors.Is(err, store.Stop) {
+			if errors.Is(err, store.ErrStop) {
 				return nil
 			}
 			return err

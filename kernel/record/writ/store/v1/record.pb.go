@@ -146,10 +146,8 @@ type Store struct {
 	// Random, made once; keys the salts of log leaves.
 	LeafKey []byte `protobuf:"bytes,3,opt,name=leaf_key,json=leafKey,proto3" json:"leaf_key,omitempty"`
 	// Grows by one at every opening of an exclusive store; older leases are dead.
-	BootEpoch uint64 `protobuf:"varint,4,opt,name=boot_epoch,json=bootEpoch,proto3" json:"boot_epoch,omitempty"`
-	CreatedUs int64  `protobuf:"varint,5,opt,name=created_us,json=createdUs,proto3" json:"created_us,omitempty"`
-	// Latest time handed to a transition.
-	ClockUs       int64 `protobuf:"varint,6,opt,name=clock_us,json=clockUs,proto3" json:"clock_us,omitempty"`
+	BootEpoch     uint64 `protobuf:"varint,4,opt,name=boot_epoch,json=bootEpoch,proto3" json:"boot_epoch,omitempty"`
+	CreatedUs     int64  `protobuf:"varint,5,opt,name=created_us,json=createdUs,proto3" json:"created_us,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -215,13 +213,6 @@ func (x *Store) GetBootEpoch() uint64 {
 func (x *Store) GetCreatedUs() int64 {
 	if x != nil {
 		return x.CreatedUs
-	}
-	return 0
-}
-
-func (x *Store) GetClockUs() int64 {
-	if x != nil {
-		return x.ClockUs
 	}
 	return 0
 }
@@ -2617,7 +2608,7 @@ var File_writ_store_v1_record_proto protoreflect.FileDescriptor
 
 const file_writ_store_v1_record_proto_rawDesc = "" +
 	"\n" +
-	"\x1awrit/store/v1/record.proto\x12\rwrit.store.v1\x1a\x18writ/v1/operations.proto\x1a\x14writ/v1/reason.proto\"\xae\x01\n" +
+	"\x1awrit/store/v1/record.proto\x12\rwrit.store.v1\x1a\x18writ/v1/operations.proto\x1a\x14writ/v1/reason.proto\"\x93\x01\n" +
 	"\x05Store\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\rR\x06format\x12\x19\n" +
 	"\bstore_id\x18\x02 \x01(\fR\astoreId\x12\x19\n" +
@@ -2625,8 +2616,7 @@ const file_writ_store_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"boot_epoch\x18\x04 \x01(\x04R\tbootEpoch\x12\x1d\n" +
 	"\n" +
-	"created_us\x18\x05 \x01(\x03R\tcreatedUs\x12\x19\n" +
-	"\bclock_us\x18\x06 \x01(\x03R\aclockUs\"h\n" +
+	"created_us\x18\x05 \x01(\x03R\tcreatedUs\"h\n" +
 	"\x05Owner\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
 	"\x03uid\x18\x02 \x01(\rR\x03uid\x12\x1a\n" +
