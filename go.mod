@@ -7,6 +7,7 @@ require google.golang.org/protobuf v1.36.12
 require (
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
 	github.com/kljensen/snowball v0.10.0 // indirect
+	golang.org/x/tools v0.52.0 // indirect
 )
 
 require (
@@ -49,7 +50,7 @@ require (
 	go.yaml.in/yaml/v3 v3.0.6 // indirect
 	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/mod v0.43.0 // indirect
-	golang.org/x/net v0.60.0 // indirect
+	golang.org/x/net v0.61.0 // indirect
 	golang.org/x/sys v0.50.0 // indirect
 	golang.org/x/text v0.44.0 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260817212433-ac3dfec99bb1 // indirect
