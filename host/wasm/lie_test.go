@@ -26,8 +26,16 @@ func TestWorkersThatLieAreRefused(t *testing.T) {
 		"no meta": func(c net.Conn) error { _, err := c.Write([]byte{2, 0, 0, 0, frameAnswer, 1, 2}); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
-			host, worker := net.Pipe()
+			host, remote, err := socketPair()
+			if err != nil {
+				t.Fatal(err)
+			}
 			defer host.Close()
+			worker, err := net.FileConn(remote)
+			remote.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
 			m := Module{SHA256: "x"}
 			w := &process{conn: host, loaded: map[string]bool{"x": true}}
 			sent := make(chan error, 1)
@@ -40,8 +48,8 @@ func TestWorkersThatLieAreRefused(t *testing.T) {
 				sent <- answer(worker)
 			}()
 			limits := Limits{Wall: 10 * time.Second, OutputBytes: 4, LogBytes: 2, MemoryBytes: 1}
-			_, err := (&Pool{}).exchange(w, m, limits, []byte("{}\n"), nil)
-			wantFault(t, err, FaultFrame)
+			_, err = (&Pool{}).exchange(w, m, limits, []byte("{}\n"), nil)
+			wantFault(t, failed(err), FaultFrame)
 			host.Close()
 			<-sent
 		})
