@@ -1,0 +1,144 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/writ-kernel/writ/host/wasm"
+)
+
+func TestMain(m *testing.M) {
+	if wasm.WorkerMain() {
+		return
+	}
+	testscript.Main(m, map[string]func(){"writ": main})
+}
+
+// TestScripts runs the real binary over the real kernel, plugins included.
+func TestScripts(t *testing.T) {
+	plugins := buildPlugins(t)
+	testscript.Run(t, testscript.Params{
+		Dir:   "testdata/script",
+		Setup: func(env *testscript.Env) error { return setUpScript(env, plugins) },
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": scriptExits, "field": scriptField, "waitfor": scriptWaitFor,
+		},
+	})
+}
+
+// buildPlugins fills a folder as make build does.
+func buildPlugins(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	build := exec.Command("go", "run", "../../plugins/build", "-out", dir)
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the plugins: %v\n%s", err, out)
+	}
+	return filepath.Join(dir, "plugins")
+}
+
+func setUpScript(env *testscript.Env, plugins string) error {
+	// A socket's path must be short, and the work directory's is not.
+	data, err := os.MkdirTemp("/tmp", "w")
+	if err != nil {
+		return err
+	}
+	env.Defer(func() { os.RemoveAll(data) })
+	env.Setenv("WRIT_PLUGINS", plugins)
+	env.Setenv("D", filepath.Join(data, "d"))
+	env.Setenv("HOME", env.WorkDir)
+	env.Setenv("LONG", strings.Repeat("q", 2049))
+	for name, content := range map[string]string{
+		"big":    strings.Repeat("0123456789abcde\n", 65<<10/16),
+		"utf8":   "good\nbad \xff byte\n",
+		"nul":    "good\nbad \x00 byte\n",
+		"crlf":   "\xef\xbb\xbfone\r\ntwo\r\n",
+		"wide":   strings.Repeat(strings.Repeat("w", 99)+"\n", 50),
+		"ok.md":  "# Leases\n\nA lease says who may act on a job. A lease ends with its time.\n\n# Fences\n\nA fence grows at every claim. A stale fence is refused.\n",
+		"two.md": "# Money\n\nMoney is reserved before a call is made. A call that was contacted is never repeated.\n",
+	} {
+		if err := os.WriteFile(filepath.Join(env.WorkDir, name), []byte(content), 0o600); err != nil {
+			return err
+		}
+	}
+	return syscall.Mkfifo(filepath.Join(env.WorkDir, "fifo"), 0o600)
+}
+
+// scriptExits runs a program that must end with an exact code: exits CODE PROGRAM ARGS...
+func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM [ARG]...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit %d, want %d", got, want)
+	}
+}
+
+// scriptField checks one value of the JSON object on stdout: field PATH [VALUE]. A path is made of
+// member names and indexes with dots between; without a value the field must be there; # counts.
+func scriptField(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: [!] field PATH [VALUE]")
+	}
+	var at any
+	decoder := json.NewDecoder(strings.NewReader(ts.ReadFile("stdout")))
+	decoder.UseNumber()
+	ts.Check(decoder.Decode(&at))
+	found := true
+	for _, step := range strings.Split(args[0], ".") {
+		switch value := at.(type) {
+		case map[string]any:
+			at, found = value[step]
+		case []any:
+			if step == "#" {
+				at = len(value)
+				break
+			}
+			i, err := strconv.Atoi(step)
+			if found = err == nil && i < len(value); found {
+				at = value[i]
+			}
+		default:
+			found = false
+		}
+		if !found {
+			break
+		}
+	}
+	ok := found && (len(args) == 1 || fmt.Sprint(at) == args[1])
+	if ok == neg {
+		ts.Fatalf("%s is %v (found: %t)", args[0], at, found)
+	}
+}
+
+// scriptWaitFor waits until a file exists.
+func scriptWaitFor(ts *testscript.TestScript, _ bool, args []string) {
+	for range 6000 {
+		if _, err := os.Lstat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Fatalf("%s never came", args[0])
+}
