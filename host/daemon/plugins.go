@@ -6,6 +6,7 @@ import (
 	"time"
 
 	writv1 "github.com/writ-kernel/writ/abi/api/writ/v1"
+	"github.com/writ-kernel/writ/abi/canon"
 	providerv1 "github.com/writ-kernel/writ/abi/provider/writ/provider/v1"
 	"github.com/writ-kernel/writ/abi/reason"
 	abi "github.com/writ-kernel/writ/abi/wasm"
@@ -103,7 +104,7 @@ func (p *plugins) Structure(ctx context.Context, reader research.Pin, text []byt
 	if err != nil {
 		return nil, err
 	}
-	out, err := wasm.Structure(ctx, p.pool, module, text, p.callLimits(len(text)))
+	out, err := wasm.Structure(ctx, p.pool, module, module.Manifest.MediaTypes[0], text, p.callLimits(len(text)))
 	return out.Segments, err
 }
 
@@ -113,7 +114,11 @@ func (p *plugins) Assemble(ctx context.Context, assembler research.Pin, manifest
 	if err != nil {
 		return nil, err
 	}
-	out, err := wasm.Assemble(ctx, p.pool, module, manifest, p.callLimits(len(manifest)))
+	var dossier abi.Dossier
+	if err := canon.Unmarshal(manifest, &dossier); err != nil {
+		return nil, err
+	}
+	out, err := wasm.Assemble(ctx, p.pool, module, dossier, p.callLimits(len(manifest)))
 	return out.Text, err
 }
 
