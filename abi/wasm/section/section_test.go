@@ -11,12 +11,12 @@ import (
 const header = "\x00asm\x01\x00\x00\x00"
 
 func TestReadFindsImportsOfEveryKindByName(t *testing.T) {
-	module := header + "\x02\x26\x04" +
+	entries := "\x04" +
 		"\x04writ\x03log\x00\x00" + // func
 		"\x01a\x01t\x01\x70\x00\x01" + // table
 		"\x01a\x01m\x02\x01\x01\x02" + // memory with a maximum
 		"\x01a\x01g\x03\x7f\x00" // global
-	module = header + "\x02" + string(rune(len(module)-len(header)-2)) + module[len(header)+2:]
+	module := header + "\x02" + string(rune(len(entries))) + entries
 	m, err := Read([]byte(module))
 	if err != nil {
 		t.Fatal(err)
