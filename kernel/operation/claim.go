@@ -1,6 +1,8 @@
 package operation
 
 import (
+	"bytes"
+
 	writv1 "github.com/writ-kernel/writ/abi/api/writ/v1"
 	"github.com/writ-kernel/writ/abi/reason"
 	"github.com/writ-kernel/writ/kernel/board"
@@ -21,29 +23,47 @@ type Claimed struct {
 // bind runs in the claim's transaction once the job has its new fence. It returns nil when there is
 // nothing to claim.
 func (j *Jobs) Claim(tx store.Tx, holder string, bind func(store.Tx, *guard.Scope) error) (*Claimed, error) {
-	candidates, err := candidates(tx)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range candidates {
-		s, err := guard.Load(tx, id)
-		if err != nil {
-			return nil, err
-		}
-		if s.Job.State == Cancelling {
-			continue // Sweep decides it
-		}
-		refused := j.guard.Claimable(tx, s)
-		if refused == nil {
-			return j.take(tx, s, holder, bind)
-		}
-		if why, ok := reason.As(refused); !ok {
-			return nil, refused
-		} else if err := j.refuse(tx, s.Job, why); err != nil {
-			return nil, err
+	lost := keyRange{record.LeasedPrefix, record.LeasedKey(tx.Now(), "")}
+	ready := keyRange{record.ReadyPrefix, store.PrefixEnd(record.ReadyPrefix)}
+	for _, r := range []keyRange{lost, ready} {
+		claimed, err := j.claimFrom(tx, r, holder, bind)
+		if err != nil || claimed != nil {
+			return claimed, err
 		}
 	}
 	return nil, nil
+}
+
+func (j *Jobs) claimFrom(tx store.Tx, r keyRange, holder string, bind func(store.Tx, *guard.Scope) error) (*Claimed, error) {
+	for {
+		ids, rest, err := r.some(tx)
+		if err != nil || len(ids) == 0 {
+			return nil, err
+		}
+		for _, id := range ids {
+			claimed, err := j.claimOne(tx, id, holder, bind)
+			if err != nil || claimed != nil {
+				return claimed, err
+			}
+		}
+		r = rest
+	}
+}
+
+func (j *Jobs) claimOne(tx store.Tx, id, holder string, bind func(store.Tx, *guard.Scope) error) (*Claimed, error) {
+	s, err := guard.Load(tx, id)
+	if err != nil || s.Job.State == Cancelling {
+		return nil, err // Sweep decides a cancelled one
+	}
+	refused := j.guard.Claimable(tx, s)
+	if refused == nil {
+		return j.take(tx, s, holder, bind)
+	}
+	why, ok := reason.As(refused)
+	if !ok {
+		return nil, refused
+	}
+	return nil, j.refuse(tx, s.Job, why)
 }
 
 // refuse ends a job that the guard will not let run, unless waiting may help or Sweep owns its end.
@@ -55,17 +75,21 @@ func (j *Jobs) refuse(tx store.Tx, job *storev1.Job, why *reason.Error) error {
 	return j.Block(tx, job, why)
 }
 
-// candidates lists jobs with an expired lease, then ready ones, in order.
-func candidates(tx store.Tx) ([]string, error) {
-	var ids []string
-	collect := func(k, _ []byte) error {
+// keyRange is a part of an index of jobs. It is read a few at a time, so that a claim costs the same
+// however many jobs wait behind the first.
+type keyRange struct{ from, to []byte }
+
+func (r keyRange) some(tx store.Tx) (ids []string, rest keyRange, err error) {
+	const few = 8
+	err = tx.Scan(r.from, r.to, func(k, _ []byte) error {
 		ids = append(ids, record.Last(k))
+		rest = keyRange{append(bytes.Clone(k), 0), r.to}
+		if len(ids) == few {
+			return store.ErrStop
+		}
 		return nil
-	}
-	if err := tx.Scan(record.LeasedPrefix, record.LeasedKey(tx.Now(), ""), collect); err != nil {
-		return nil, err
-	}
-	return ids, tx.Scan(record.ReadyPrefix, store.PrefixEnd(record.ReadyPrefix), collect)
+	})
+	return ids, rest, err
 }
 
 func (j *Jobs) take(tx store.Tx, s *guard.Scope, holder string, bind func(store.Tx, *guard.Scope) error) (*Claimed, error) {

@@ -27,7 +27,7 @@ import (
 // world is a real kernel over a store in memory and a clock that the test moves. What a host would do
 // between transitions is done here with fixed bytes.
 type world struct {
-	t        *testing.T
+	t        testing.TB
 	store    *store.Committer
 	clock    *storetest.Clock
 	jobs     *operation.Jobs
@@ -42,10 +42,15 @@ const (
 	paidB = int64(5000)
 )
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{t: t, policy: policies.Default()}
-	w.store, w.clock = storetest.New(t)
+	s, clock := storetest.New(t)
+	return newWorldOn(t, s, clock)
+}
+
+func newWorldOn(t testing.TB, s *store.Committer, clock *storetest.Clock) *world {
+	t.Helper()
+	w := &world{t: t, policy: policies.Default(), store: s, clock: clock}
 	w.policy.Routes[paid] = policies.Route{
 		Deployment: "test/paid", Plugin: "paid", Model: "m", Local: true, LanguageModel: true, ReportsCharge: true,
 		Price: policies.Price{PerCall: paidB},
@@ -189,7 +194,7 @@ func (w *world) wantJob(op string, slot uint32, state operation.State, why writv
 	}
 }
 
-func wantReason(t *testing.T, err error, code writv1.Reason) {
+func wantReason(t testing.TB, err error, code writv1.Reason) {
 	t.Helper()
 	if !reason.Is(err, code) {
 		t.Fatalf("got %v, want %s", err, reason.Name(code))
