@@ -130,6 +130,9 @@ func TestOutputGoesFromReservationToVerifiedBytes(t *testing.T) {
 	ok(t, w.Promote(local, id, digest))
 	ok(t, w.Promote(local, id, digest)) // repeated after a crash
 	ok(t, w.Verify(local, digest, int64(len(content))))
+	want(t, w.Verify(local, digest, int64(len(content))+1), mismatchCode)
+	want(t, w.Verify(local, digest, int64(len(content))-1), mismatchCode)
+	want(t, w.Verify(local, digest, -1), mismatchCode)
 	found, err = w.Find(local, id)
 	if err != nil || found != (Found{StatePromoted, digest, int64(len(content))}) {
 		t.Fatal(found, err)
@@ -168,11 +171,11 @@ func TestEmptyOutputIsAnOutput(t *testing.T) {
 func TestOutputBeyondItsBoundLeavesNothing(t *testing.T) {
 	w, dir := open(t)
 	for name, r := range map[string]io.Reader{
-		"one byte":         strings.NewReader(content),
-		"byte by byte":     iotest.OneByteReader(strings.NewReader(content)),
-		"end with data":    iotest.DataErrReader(strings.NewReader(content)),
-		"without an end":   endless{},
-		"in two pieces":    io.MultiReader(strings.NewReader(content), strings.NewReader("")),
+		"one byte":       strings.NewReader(content),
+		"byte by byte":   iotest.OneByteReader(strings.NewReader(content)),
+		"end with data":  iotest.DataErrReader(strings.NewReader(content)),
+		"without an end": endless{},
+		"in two pieces":  io.MultiReader(strings.NewReader(content), strings.NewReader("")),
 	} {
 		_, _, err := w.Stage(local, id, int64(len(content))-1, r)
 		if !reason.Is(err, tooLarge) {

@@ -220,6 +220,19 @@ func TestFoldingIsBounded(t *testing.T) {
 	}
 }
 
+func TestMarksAreOrderedWindowByWindow(t *testing.T) {
+	f := fold("e"+strings.Repeat("\u0301\u0323", maxMarks), foldCanonical) // classes 230, 220
+	for i := 1; i <= 2*maxMarks; i++ {
+		want := uint8(220)
+		if (i-1)%maxMarks >= maxMarks/2 {
+			want = 230
+		}
+		if f.class[i] != want || f.to[i] != f.from[i]+1 {
+			t.Fatalf("mark %d has class %d, want %d", i, f.class[i], want)
+		}
+	}
+}
+
 func TestOccurrencesAreThoseOfNaiveSearch(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 3))

@@ -94,7 +94,7 @@ func (f *folded) decompose(form norm.Form, r rune, i int) {
 	}
 	var in, out [64]byte
 	d := form.Append(out[:0], in[:utf8.EncodeRune(in[:], r)]...)
-	if form == norm.NFKD && (false && bytes.ContainsRune(d, ' ')) {
+	if form == norm.NFKD && (utf8.RuneCount(d) > maxGrowth || bytes.ContainsRune(d, ' ')) {
 		d = norm.NFD.Append(out[:0], in[:utf8.EncodeRune(in[:], r)]...)
 	}
 	for _, part := range string(d) {
