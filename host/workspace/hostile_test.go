@@ -78,10 +78,10 @@ func TestIntruderUnderADigestIsFoundAndMovedAside(t *testing.T) {
 			ok(t, err)
 			moved, err := w.Quarantine(local, digest, "mismatch")
 			ok(t, err)
-			if len(moved) != 1 || moved[0] != "artifacts/local/quarantine/"+digest+".mismatch.1" {
+			if len(moved) != 1 || moved[0] != "local/quarantine/"+digest+".mismatch.1" {
 				t.Fatal(moved)
 			}
-			after, err := os.Lstat(filepath.Join(filepath.Dir(filepath.Dir(dir)), moved[0]))
+			after, err := os.Lstat(filepath.Join(filepath.Dir(dir), moved[0]))
 			ok(t, err)
 			if !os.SameFile(before, after) || before.Mode() != after.Mode() {
 				t.Error("not moved as it was")

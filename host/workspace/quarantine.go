@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"path/filepath"
 
 	writv1 "github.com/writ-kernel/writ/abi/api/writ/v1"
 	"github.com/writ-kernel/writ/abi/canon"
@@ -15,7 +14,7 @@ import (
 
 // Quarantine moves what stands under a digest, or under a reservation ID in staging, aside as it is:
 // a link is moved and not followed, a directory with all it holds. why is a short lower-case word
-// that becomes part of the new name. It returns where things went, relative to the data directory;
+// that becomes part of the new name. It returns where things went, relative to the artifacts folder;
 // NOT_FOUND means that nothing stood there.
 func (w *Workspace) Quarantine(owner, name, why string) ([]string, error) {
 	names := []string{name}
@@ -44,7 +43,7 @@ func (w *Workspace) Quarantine(owner, name, why string) ([]string, error) {
 		if err != nil {
 			return moved, err
 		}
-		moved = append(moved, filepath.Join(w.base, owner, to))
+		moved = append(moved, path.Join(owner, to))
 	}
 	if len(moved) == 0 {
 		return nil, reason.New(writv1.Reason_REASON_NOT_FOUND, "nothing stands under %s", name)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"sync"
 
@@ -17,7 +18,6 @@ import (
 // one process that holds the data directory.
 type Workspace struct {
 	root *os.Root
-	base string
 
 	// moving makes "look, then rename" one step among this process's callers.
 	moving sync.Mutex
@@ -34,7 +34,7 @@ func Open(dir string) (*Workspace, error) {
 		return nil, fault("open the artifacts folder", err)
 	}
 	defer above.Close()
-	w := &Workspace{base: base, syncFile: (*os.File).Sync}
+	w := &Workspace{syncFile: (*os.File).Sync}
 	if w.root, err = w.openDir(above, base, true); err != nil {
 		return nil, err
 	}
@@ -44,11 +44,9 @@ func Open(dir string) (*Workspace, error) {
 // Close releases the folder.
 func (w *Workspace) Close() error { return w.root.Close() }
 
-// Path is where an artifact lies relative to the data directory, for people to read. It says nothing
-// about whether the file is there.
-func (w *Workspace) Path(owner, sha256 string) string {
-	return filepath.Join(w.base, owner, sha256)
-}
+// Path is where an artifact lies relative to the artifacts folder, for people to read. It says
+// nothing about whether the file is there.
+func (w *Workspace) Path(owner, sha256 string) string { return path.Join(owner, sha256) }
 
 // owner opens an owner's folder. Without create, a missing one is NOT_FOUND.
 func (w *Workspace) owner(owner string, create bool) (*os.Root, error) {

@@ -144,7 +144,7 @@ func TestOutputGoesFromReservationToVerifiedBytes(t *testing.T) {
 	ok(t, w.Forget(local, id))
 	state(t, w, id, StateNone)
 	ok(t, w.Forget(local, id))
-	if p := w.Path(local, digest); p != "artifacts/local/"+digest {
+	if p := w.Path(local, digest); p != "local/"+digest {
 		t.Error(p)
 	}
 	for name, mode := range tree(t, filepath.Dir(dir)) {
