@@ -19,15 +19,15 @@ type AssembleResult struct {
 	Result
 }
 
-// Assemble runs an assembler over a dossier under the default limits. Beyond what Call checks, the
+// Assemble runs an assembler over a dossier. Beyond what Call checks, the
 // text is UTF-8 with LF line ends and no other control but TAB, and the placement has exactly one
 // entry, on lines that exist, for every claim and every citation of a claim.
-func Assemble(ctx context.Context, p *Pool, m Module, d abi.Dossier) (AssembleResult, error) {
+func Assemble(ctx context.Context, p *Pool, m Module, d abi.Dossier, limits Limits) (AssembleResult, error) {
 	body, err := canon.Marshal(d)
 	if err != nil {
 		return AssembleResult{}, err
 	}
-	r, err := p.Call(ctx, m, Request{Op: abi.OpAssemble, MediaType: abi.MediaDossier, Body: body}, Limits{})
+	r, err := p.Call(ctx, m, Request{Op: abi.OpAssemble, MediaType: abi.MediaDossier, Body: body}, limits)
 	if err != nil {
 		return AssembleResult{}, err
 	}

@@ -21,12 +21,12 @@ func BenchmarkNormalize64K(b *testing.B) {
 	m := textModule(b)
 	b.Run("worker", func(b *testing.B) {
 		p := newPool(b, Config{Workers: 1})
-		if _, err := Normalize(b.Context(), p, m, raw); err != nil {
+		if _, err := Normalize(b.Context(), p, m, raw, Limits{}); err != nil {
 			b.Fatal(err)
 		}
 		b.SetBytes(int64(len(raw)))
 		for b.Loop() {
-			if _, err := Normalize(b.Context(), p, m, raw); err != nil {
+			if _, err := Normalize(b.Context(), p, m, raw, Limits{}); err != nil {
 				b.Fatal(err)
 			}
 		}

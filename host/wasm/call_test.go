@@ -111,6 +111,11 @@ func TestMemoryLimitIsTheCalls(t *testing.T) {
 	_, err := p.Call(t.Context(), m, ask("echo x"), limits)
 	wantFault(t, err, FaultRefused)
 	wantService(t, p, m)
+	// One page may be added under a limit of two, the next may not.
+	grow := "\x41\x01\x40\x00\x41\x7f" // memory.grow 1; i32.const -1
+	exact := moduleOf(handmade{run: grow + "\x46\x04\x40\x00\x0b" + grow + "\x47\x04\x40\x00\x0b\x41\x00"}.bytes())
+	_, err = p.Call(t.Context(), exact, ask(""), Limits{Wall: long.Wall, MemoryBytes: 2 << 16})
+	wantFault(t, err, FaultAnswer) // it ran to its end and wrote no answer
 }
 
 func TestAChainOfCallsWithoutALoopIsKilledToo(t *testing.T) {
@@ -269,6 +274,29 @@ func TestAModuleSeesNothingAndTheSameEveryTime(t *testing.T) {
 	other, err := newPool(t, Config{Workers: 1}).Call(t.Context(), m, ask("look again"), long)
 	if err != nil || string(other.Body) == seen[0] {
 		t.Errorf("randomness does not follow the input: %v", err)
+	}
+}
+
+func TestNoCallSeesAnEarlierOne(t *testing.T) {
+	p := newPool(t, Config{Workers: 1})
+	for range 3 {
+		r, err := p.Call(t.Context(), hostileModule(t), ask("count"), long)
+		if err != nil || string(r.Body) != "1" {
+			t.Fatalf("%q, %v", r.Body, err)
+		}
+	}
+	// Grow to 16 pages; trap when a byte on the first or the last page is set; set both.
+	dirty := moduleOf(handmade{run: "\x41\x0f\x40\x00\x1a" + // memory.grow 15, drop
+		"\x41\x00\x28\x02\xe8\x07\x41\x00\x28\x02\x80\x80\x3c\x72" + // load 1000 | load 983040
+		"\x04\x40\x00\x0b" + // if: unreachable
+		"\x41\x00\x41\x01\x36\x02\xe8\x07\x41\x00\x41\x01\x36\x02\x80\x80\x3c" + // store both
+		"\x41\x00"}.bytes())
+	for range 3 {
+		_, err := p.Call(t.Context(), dirty, ask(""), long)
+		wantFault(t, err, FaultAnswer) // it ran to its end and wrote no answer
+	}
+	if len(p.pids()) != 1 {
+		t.Error("the calls did not share a worker")
 	}
 }
 

@@ -20,11 +20,11 @@ type NormalizeResult struct {
 	Result
 }
 
-// Normalize runs a normalizer over raw bytes under the default limits. Beyond what Call checks, the
+// Normalize runs a normalizer over raw bytes. Beyond what Call checks, the
 // text is UTF-8, the map is well formed and accounts for every raw byte, and lines and BOM are as
 // stated. That the text is the right one byte for byte is for kernel/evidence to prove.
-func Normalize(ctx context.Context, p *Pool, m Module, raw []byte) (NormalizeResult, error) {
-	r, err := p.Call(ctx, m, Request{Op: abi.OpNormalize, MediaType: abi.MediaAny, Body: raw}, Limits{})
+func Normalize(ctx context.Context, p *Pool, m Module, raw []byte, limits Limits) (NormalizeResult, error) {
+	r, err := p.Call(ctx, m, Request{Op: abi.OpNormalize, MediaType: abi.MediaAny, Body: raw}, limits)
 	if err != nil {
 		return NormalizeResult{}, err
 	}

@@ -25,7 +25,7 @@ func TestTheBuiltNormalizerKeepsItsRules(t *testing.T) {
 		"a long run before CRLF":  {strings.Repeat("x", 300) + "\r\n", strings.Repeat("x", 300) + "\n", "\xad\x02\x01", 1, false},
 		"a quarter million lines": {strings.Repeat("\r\n", 1<<18), strings.Repeat("\n", 1<<18), strings.Repeat("\x01\x01", 1<<18), 1 << 18, false},
 	} {
-		n, err := Normalize(t.Context(), p, m, []byte(c.raw))
+		n, err := Normalize(t.Context(), p, m, []byte(c.raw), Limits{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -43,7 +43,7 @@ func TestTheBuiltNormalizerKeepsItsRules(t *testing.T) {
 		"\xc0\xaf":     {Code: abi.CodeInvalidUTF8, Offset: 0},
 		"ok\x00":       {Code: abi.CodeControlCharacter, Offset: 2},
 	} {
-		_, err := Normalize(t.Context(), p, m, []byte(raw))
+		_, err := Normalize(t.Context(), p, m, []byte(raw), Limits{})
 		want.Module, want.Run = "normalizer text.v1", abi.RunRefused
 		if g, ok := errors.AsType[*GuestError](err); !ok || *g != want {
 			t.Errorf("%q: %v", raw, err)
@@ -53,7 +53,7 @@ func TestTheBuiltNormalizerKeepsItsRules(t *testing.T) {
 
 func TestCRLFTextDoesNotOutgrowTheOutputLimit(t *testing.T) {
 	raw := bytes.Repeat([]byte("\r\n"), 1<<19)
-	n, err := Normalize(t.Context(), newPool(t, Config{Workers: 1}), textModule(t), raw)
+	n, err := Normalize(t.Context(), newPool(t, Config{Workers: 1}), textModule(t), raw, Limits{})
 	if err != nil || n.Lines != 1<<19 {
 		t.Fatal(n.Lines, err)
 	}

@@ -16,11 +16,11 @@ type StructureResult struct {
 	Result
 }
 
-// Structure runs a reader over a normalized text under the default limits. Beyond what Call checks,
+// Structure runs a reader over a normalized text. Beyond what Call checks,
 // the segments cover the text exactly once in order, and kinds, roles, levels, ancestry and
 // diagnostics are what the ABI allows.
-func Structure(ctx context.Context, p *Pool, m Module, mediaType string, text []byte) (StructureResult, error) {
-	r, err := p.Call(ctx, m, Request{Op: abi.OpStructure, MediaType: mediaType, Body: text}, Limits{})
+func Structure(ctx context.Context, p *Pool, m Module, mediaType string, text []byte, limits Limits) (StructureResult, error) {
+	r, err := p.Call(ctx, m, Request{Op: abi.OpStructure, MediaType: mediaType, Body: text}, limits)
 	if err != nil {
 		return StructureResult{}, err
 	}

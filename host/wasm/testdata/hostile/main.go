@@ -29,13 +29,19 @@ func init() {
 
 func main() {}
 
-var kept [][]byte
+var (
+	kept  [][]byte
+	calls int
+)
 
 func serve(req guest.Request) (guest.Answer, error) {
 	verb, rest, _ := strings.Cut(string(req.Body), " ")
 	switch verb {
 	case "echo":
 		return guest.Answer{Body: [][]byte{[]byte(rest)}}, nil
+	case "count":
+		calls++
+		return guest.Answer{Body: [][]byte{[]byte(fmt.Sprint(calls))}}, nil
 	case "loop":
 		for {
 		}
