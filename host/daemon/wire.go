@@ -16,12 +16,9 @@ import (
 	"github.com/writ-kernel/writ/host/runner"
 	"github.com/writ-kernel/writ/host/wasm"
 	"github.com/writ-kernel/writ/host/workspace"
-	"github.com/writ-kernel/writ/kernel/board"
 	"github.com/writ-kernel/writ/kernel/grant"
 	"github.com/writ-kernel/writ/kernel/ledger"
 	"github.com/writ-kernel/writ/kernel/operation"
-	"github.com/writ-kernel/writ/kernel/record"
-	storev1 "github.com/writ-kernel/writ/kernel/record/writ/store/v1"
 	"github.com/writ-kernel/writ/kernel/research"
 	"github.com/writ-kernel/writ/kernel/store"
 	"github.com/writ-kernel/writ/kernel/store/badger"
@@ -159,36 +156,8 @@ func (n *node) Start(ctx context.Context) error {
 // Drain lets running jobs reach a durable boundary and names the operations that are not finished.
 func (n *node) Drain(ctx context.Context) ([]string, error) {
 	err := n.runner.Drain(ctx)
-	pending, readErr := store.Read(context.WithoutCancel(ctx), n.store, func(r store.Reader) ([]string, error) {
-		return unfinished(r)
-	})
+	pending, readErr := store.Read(context.WithoutCancel(ctx), n.store, operation.Unfinished)
 	return pending, errors.Join(err, readErr)
-}
-
-// unfinished lists the operations that still have a job to do, from the index of due jobs.
-func unfinished(r store.Reader) ([]string, error) {
-	var ids []string
-	seen := make(map[string]bool)
-	err := r.Scan(record.DuePrefix, store.PrefixEnd(record.DuePrefix), func(k, _ []byte) error {
-		id := record.OperationOf(record.Last(k))
-		if seen[id] {
-			return nil
-		}
-		seen[id] = true
-		var op storev1.Operation
-		if _, err := record.Get(r, record.OperationKey(id), &op); err != nil {
-			return err
-		}
-		parent, err := operation.Job(r, op.ParentJob)
-		if err != nil {
-			return err
-		}
-		if !board.Ended(board.State(&op, parent)) {
-			ids = append(ids, id)
-		}
-		return nil
-	})
-	return ids, err
 }
 
 // Failed delivers the loss of the store.

@@ -1,7 +1,7 @@
 package operation
 
 import (
-	"bytes"
+	"math"
 
 	writv1 "github.com/writ-kernel/writ/abi/api/writ/v1"
 	"github.com/writ-kernel/writ/abi/reason"
@@ -23,12 +23,21 @@ type Claimed struct {
 // bind runs in the claim's transaction once the job has its new fence. It returns nil when there is
 // nothing to claim.
 func (j *Jobs) Claim(tx store.Tx, holder string, bind func(store.Tx, *guard.Scope) error) (*Claimed, error) {
-	lost := keyRange{record.LeasedPrefix, record.LeasedKey(tx.Now(), "")}
-	ready := keyRange{record.ReadyPrefix, store.PrefixEnd(record.ReadyPrefix)}
+	lost, err := upTo(tx, record.LeasedPrefix, record.LeasedKey(tx.Now(), ""))
+	if err != nil {
+		return nil, err
+	}
+	ready, err := upTo(tx, record.ReadyPrefix, store.PrefixEnd(record.ReadyPrefix))
+	if err != nil {
+		return nil, err
+	}
 	for _, r := range []keyRange{lost, ready} {
 		claimed, err := j.claimFrom(tx, r, holder, bind)
-		if err != nil || claimed != nil {
-			return claimed, err
+		if err != nil {
+			return nil, err
+		}
+		if claimed != nil {
+			return claimed, raiseMarks(tx)
 		}
 	}
 	return nil, nil
@@ -36,7 +45,7 @@ func (j *Jobs) Claim(tx store.Tx, holder string, bind func(store.Tx, *guard.Scop
 
 func (j *Jobs) claimFrom(tx store.Tx, r keyRange, holder string, bind func(store.Tx, *guard.Scope) error) (*Claimed, error) {
 	for {
-		ids, rest, err := r.some(tx)
+		ids, rest, err := r.some(tx, 8)
 		if err != nil || len(ids) == 0 {
 			return nil, err
 		}
@@ -73,23 +82,6 @@ func (j *Jobs) refuse(tx store.Tx, job *storev1.Job, why *reason.Error) error {
 		return nil
 	}
 	return j.Block(tx, job, why)
-}
-
-// keyRange is a part of an index of jobs. It is read a few at a time, so that a claim costs the same
-// however many jobs wait behind the first.
-type keyRange struct{ from, to []byte }
-
-func (r keyRange) some(tx store.Tx) (ids []string, rest keyRange, err error) {
-	const few = 8
-	err = tx.Scan(r.from, r.to, func(k, _ []byte) error {
-		ids = append(ids, record.Last(k))
-		rest = keyRange{append(bytes.Clone(k), 0), r.to}
-		if len(ids) == few {
-			return store.ErrStop
-		}
-		return nil
-	})
-	return ids, rest, err
 }
 
 func (j *Jobs) take(tx store.Tx, s *guard.Scope, holder string, bind func(store.Tx, *guard.Scope) error) (*Claimed, error) {
@@ -175,11 +167,11 @@ func Boot(tx store.Tx) error {
 	if _, err := record.Get(tx, record.StoreKey, &meta); err != nil {
 		return err
 	}
-	var held []string
-	err := tx.Scan(record.LeasedPrefix, store.PrefixEnd(record.LeasedPrefix), func(k, _ []byte) error {
-		held = append(held, record.Last(k))
-		return nil
-	})
+	all, err := upTo(tx, record.LeasedPrefix, store.PrefixEnd(record.LeasedPrefix))
+	if err != nil {
+		return err
+	}
+	held, _, err := all.some(tx, math.MaxInt)
 	if err != nil {
 		return err
 	}

@@ -89,37 +89,6 @@ func apply(tx store.Tx, job *storev1.Job, edit func()) error {
 	return put(tx, before, job)
 }
 
-func put(tx store.Tx, before, after *storev1.Job) error {
-	if before != nil {
-		for _, k := range indexes(before) {
-			if err := tx.Delete(k); err != nil {
-				return err
-			}
-		}
-	}
-	for _, k := range indexes(after) {
-		if err := record.Put(tx, k, &storev1.Ref{Id: after.Id}); err != nil {
-			return err
-		}
-	}
-	return record.Put(tx, record.JobKey(after.Id), after)
-}
-
-// indexes lists where a job in this form must be found: ready to claim, leased, due.
-func indexes(job *storev1.Job) [][]byte {
-	var keys [][]byte
-	if job.State == Queued || job.State == Paused && job.Resumable {
-		keys = append(keys, record.ReadyKey(job.CreatedUs, job.Id))
-	}
-	if job.Lease != nil {
-		keys = append(keys, record.LeasedKey(job.Lease.ExpiresUs, job.Id))
-	}
-	if !Ended(job.State) {
-		keys = append(keys, record.DueKey(job.DeadlineUs, job.Id))
-	}
-	return keys
-}
-
 // move changes a job's state by an event of the table, with its reason, and writes history.
 func (j *Jobs) move(tx store.Tx, job *storev1.Job, e event, why writv1.Reason, detail string, edit func()) error {
 	to, err := next(job.State, e)

@@ -49,15 +49,12 @@ func (j *Jobs) Sweep(tx store.Tx) (next int64, more bool, err error) {
 	return next, len(due) == sweepBatch || len(lost) == sweepBatch, err
 }
 
-func expired(tx store.Tx, from, to []byte) ([]string, error) {
-	var ids []string
-	err := tx.Scan(from, to, func(k, _ []byte) error {
-		ids = append(ids, record.Last(k))
-		if len(ids) == sweepBatch {
-			return store.ErrStop
-		}
-		return nil
-	})
+func expired(tx store.Tx, index, to []byte) ([]string, error) {
+	r, err := upTo(tx, index, to)
+	if err != nil {
+		return nil, err
+	}
+	ids, _, err := r.some(tx, sweepBatch)
 	return ids, err
 }
 
@@ -103,8 +100,12 @@ func mustBeUnknown(tx store.Tx, job *storev1.Job) bool {
 // nextDue is the earliest moment at which Sweep has something to do.
 func nextDue(tx store.Tx) (int64, error) {
 	var earliest int64
-	for _, prefix := range [][]byte{record.DuePrefix, record.LeasedPrefix} {
-		err := tx.Scan(prefix, store.PrefixEnd(prefix), func(k, _ []byte) error {
+	for _, index := range [][]byte{record.DuePrefix, record.LeasedPrefix} {
+		r, err := upTo(tx, index, store.PrefixEnd(index))
+		if err != nil {
+			return 0, err
+		}
+		err = tx.Scan(r.from, r.to, func(k, _ []byte) error {
 			at := record.SortableUS(k)
 			if at <= tx.Now() {
 				return nil // held by a live holder past its deadline, or claimable: not a wake-up of ours

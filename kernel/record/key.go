@@ -82,9 +82,9 @@ func HistoryKey(owner string, createdUS int64, operation string) []byte {
 // HistoryPrefix covers every operation of the owner.
 func HistoryPrefix(owner string) []byte { return prefix("history", owner) }
 
-// ReadyKey lists jobs that may be claimed, oldest first.
-func ReadyKey(createdUS int64, job string) []byte {
-	return key("ready", sortable(uint64(createdUS)), job)
+// ReadyKey lists jobs that may be claimed, by the moment they became so.
+func ReadyKey(readyUS int64, job string) []byte {
+	return key("ready", sortable(uint64(readyUS)), job)
 }
 
 // LeasedKey lists jobs with a holder, by the moment their lease expires.
@@ -103,6 +103,9 @@ var (
 	LeasedPrefix = []byte("leased/")
 	DuePrefix    = []byte("due/")
 )
+
+// MarkKey holds the low-water mark of an index: no row of it lies below.
+func MarkKey(index []byte) []byte { return key("mark", strings.TrimSuffix(string(index), "/")) }
 
 // Last is the last part of a key.
 func Last(k []byte) string {

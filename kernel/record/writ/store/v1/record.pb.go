@@ -1137,8 +1137,10 @@ type Job struct {
 	Checkpoints     uint32           `protobuf:"varint,19,opt,name=checkpoints,proto3" json:"checkpoints,omitempty"`
 	CancelRequested bool             `protobuf:"varint,20,opt,name=cancel_requested,json=cancelRequested,proto3" json:"cancel_requested,omitempty"`
 	Sources         []*SourceBinding `protobuf:"bytes,21,rep,name=sources,proto3" json:"sources,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Since when the job may be claimed; it orders the ready index.
+	ReadyUs       int64 `protobuf:"varint,22,opt,name=ready_us,json=readyUs,proto3" json:"ready_us,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Job) Reset() {
@@ -1316,6 +1318,13 @@ func (x *Job) GetSources() []*SourceBinding {
 		return x.Sources
 	}
 	return nil
+}
+
+func (x *Job) GetReadyUs() int64 {
+	if x != nil {
+		return x.ReadyUs
+	}
+	return 0
 }
 
 // Attempt is a record of one tenure on a job.
@@ -2719,7 +2728,7 @@ const file_writ_store_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"boot_epoch\x18\x02 \x01(\x04R\tbootEpoch\x12\x1d\n" +
 	"\n" +
-	"expires_us\x18\x03 \x01(\x03R\texpiresUs\"\xa3\x05\n" +
+	"expires_us\x18\x03 \x01(\x03R\texpiresUs\"\xbe\x05\n" +
 	"\x03Job\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\foperation_id\x18\x02 \x01(\tR\voperationId\x12\x14\n" +
@@ -2745,7 +2754,8 @@ const file_writ_store_v1_record_proto_rawDesc = "" +
 	"\bended_us\x18\x12 \x01(\x03R\aendedUs\x12 \n" +
 	"\vcheckpoints\x18\x13 \x01(\rR\vcheckpoints\x12)\n" +
 	"\x10cancel_requested\x18\x14 \x01(\bR\x0fcancelRequested\x126\n" +
-	"\asources\x18\x15 \x03(\v2\x1c.writ.store.v1.SourceBindingR\asources\"\xcc\x01\n" +
+	"\asources\x18\x15 \x03(\v2\x1c.writ.store.v1.SourceBindingR\asources\x12\x19\n" +
+	"\bready_us\x18\x16 \x01(\x03R\areadyUs\"\xcc\x01\n" +
 	"\aAttempt\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x15\n" +
 	"\x06job_id\x18\x02 \x01(\tR\x05jobId\x12\x16\n" +
