@@ -79,11 +79,15 @@ func (f *folded) gap(in []rune, i int) int {
 }
 
 func (f *folded) add(r rune, from, to int) {
-	var b [utf8.UTFMax]byte
+	var class uint8
+	if r >= utf8.RuneSelf { // no mark is ASCII
+		var b [utf8.UTFMax]byte
+		class = norm.NFD.Properties(b[:utf8.EncodeRune(b[:], r)]).CCC()
+	}
 	f.runes = append(f.runes, r)
 	f.from = append(f.from, from)
 	f.to = append(f.to, to)
-	f.class = append(f.class, norm.NFD.Properties(b[:utf8.EncodeRune(b[:], r)]).CCC())
+	f.class = append(f.class, class)
 }
 
 // decompose adds code point i in its decomposed form. A compatibility form that grows too much, or
@@ -91,6 +95,10 @@ func (f *folded) add(r rune, from, to int) {
 func (f *folded) decompose(form norm.Form, r rune, i int) {
 	if form == norm.NFKD {
 		r = plain(r)
+	}
+	if r < utf8.RuneSelf {
+		f.add(r, i, i+1)
+		return
 	}
 	var in, out [64]byte
 	d := form.Append(out[:0], in[:utf8.EncodeRune(in[:], r)]...)
