@@ -79,6 +79,8 @@ type Citation struct {
 	Status     string `json:"status"`
 	SourceText string `json:"source_text"`
 	Passage    string `json:"passage"`
+	// Role is that of the quoted passage: a quote from a hidden comment or an example says so.
+	Role string `json:"role"`
 }
 
 // Conflict groups claims that rest on the very same span and exclude each other.

@@ -150,7 +150,7 @@ func claimView(slot int, claim wasm.DossierClaim) *writv1.ResearchClaim {
 			Source: c.Source, Name: c.Name, RawSha256: c.RawSHA256, TextSha256: c.TextSHA256, Normalizer: c.Normalizer,
 			Start: uint32(c.Start), End: uint32(c.End), RawStart: uint32(c.RawStart), RawEnd: uint32(c.RawEnd),
 			Quote: c.Quote, SpanSha256: c.SpanSHA256, Status: c.Status, SourceText: c.SourceText, Passage: c.Passage,
-			FromLine: uint32(c.FromLine), ToLine: uint32(c.ToLine),
+			FromLine: uint32(c.FromLine), ToLine: uint32(c.ToLine), Role: c.Role,
 		})
 	}
 	return view

@@ -166,8 +166,20 @@ func (r *Runner) text(owner string, source research.AdmittedSource, limit int) (
 	return evidence.NewText(parts[0], parts[1], parts[2])
 }
 
-// assemble words the manifest that the rows give and lets the kernel adopt it.
+// assemble words the manifest that the rows give and lets the kernel adopt it. A charge that settles
+// late moves the rows; the dossier is then assembled from the new ones.
 func (r *Runner) assemble(ctx context.Context, c *operation.Claimed) error {
+	const tries = 3
+	var err error
+	for range tries {
+		if err = r.assembleOnce(ctx, c); !reason.Is(err, writv1.Reason_REASON_ARTIFACT_MISMATCH) {
+			return err
+		}
+	}
+	return err
+}
+
+func (r *Runner) assembleOnce(ctx context.Context, c *operation.Claimed) error {
 	admitted, err := research.DecodeAdmitted(c.Op)
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ func (t *Table) Bind(passage, quote string) (Citation, Verdict) {
 
 func bind(text *Text, p Passage, quote string) (Citation, Verdict) {
 	c := Citation{
-		Source: p.Source, Name: p.Name, Passage: p.ID, Quote: quote, Status: StatusUnobserved,
+		Source: p.Source, Name: p.Name, Passage: p.ID, Role: p.Role, Quote: quote, Status: StatusUnobserved,
 		RawSHA256: text.rawSHA256, TextSHA256: text.sha256, Normalizer: text.Normalizer(),
 	}
 	if !utf8.ValidString(quote) {

@@ -14,7 +14,7 @@ func Reverify(text *Text, c Citation) string {
 		return StatusChanged
 	}
 	bare := Citation{
-		Source: c.Source, Name: c.Name, Passage: c.Passage, Quote: c.Quote, Status: StatusUnobserved,
+		Source: c.Source, Name: c.Name, Passage: c.Passage, Role: c.Role, Quote: c.Quote, Status: StatusUnobserved,
 		RawSHA256: text.rawSHA256, TextSHA256: text.sha256, Normalizer: text.Normalizer(),
 	}
 	if c.Status == StatusUnobserved {

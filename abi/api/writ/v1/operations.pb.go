@@ -1916,10 +1916,12 @@ type Citation struct {
 	// verified, near, unobserved, changed, revoked, unavailable or redacted.
 	Status string `protobuf:"bytes,12,opt,name=status,proto3" json:"status,omitempty"`
 	// The true source text beside a near match.
-	SourceText    string `protobuf:"bytes,13,opt,name=source_text,json=sourceText,proto3" json:"source_text,omitempty"`
-	Passage       string `protobuf:"bytes,14,opt,name=passage,proto3" json:"passage,omitempty"`
-	FromLine      uint32 `protobuf:"varint,15,opt,name=from_line,json=fromLine,proto3" json:"from_line,omitempty"`
-	ToLine        uint32 `protobuf:"varint,16,opt,name=to_line,json=toLine,proto3" json:"to_line,omitempty"`
+	SourceText string `protobuf:"bytes,13,opt,name=source_text,json=sourceText,proto3" json:"source_text,omitempty"`
+	Passage    string `protobuf:"bytes,14,opt,name=passage,proto3" json:"passage,omitempty"`
+	FromLine   uint32 `protobuf:"varint,15,opt,name=from_line,json=fromLine,proto3" json:"from_line,omitempty"`
+	ToLine     uint32 `protobuf:"varint,16,opt,name=to_line,json=toLine,proto3" json:"to_line,omitempty"`
+	// Role of the quoted passage: body, example, quoted, hidden or front_matter.
+	Role          string `protobuf:"bytes,17,opt,name=role,proto3" json:"role,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2064,6 +2066,13 @@ func (x *Citation) GetToLine() uint32 {
 		return x.ToLine
 	}
 	return 0
+}
+
+func (x *Citation) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
 }
 
 // OperationEvent is one durable step of an operation's history.
@@ -2334,7 +2343,7 @@ const file_writ_v1_operations_proto_rawDesc = "" +
 	"\x04slot\x18\x01 \x01(\rR\x04slot\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x18\n" +
 	"\aadopted\x18\x03 \x01(\bR\aadopted\x12/\n" +
-	"\tcitations\x18\x04 \x03(\v2\x11.writ.v1.CitationR\tcitations\"\xb4\x03\n" +
+	"\tcitations\x18\x04 \x03(\v2\x11.writ.v1.CitationR\tcitations\"\xc8\x03\n" +
 	"\bCitation\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
@@ -2358,7 +2367,8 @@ const file_writ_v1_operations_proto_rawDesc = "" +
 	"sourceText\x12\x18\n" +
 	"\apassage\x18\x0e \x01(\tR\apassage\x12\x1b\n" +
 	"\tfrom_line\x18\x0f \x01(\rR\bfromLine\x12\x17\n" +
-	"\ato_line\x18\x10 \x01(\rR\x06toLine\"\xfc\x02\n" +
+	"\ato_line\x18\x10 \x01(\rR\x06toLine\x12\x12\n" +
+	"\x04role\x18\x11 \x01(\tR\x04role\"\xfc\x02\n" +
 	"\x0eOperationEvent\x12!\n" +
 	"\foperation_id\x18\x01 \x01(\tR\voperationId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x04R\bsequence\x12*\n" +
