@@ -141,9 +141,14 @@ func TestTrapsOfHandMadeModules(t *testing.T) {
 		"grow past limit": {handmade{run: "\x41\x80\x80\x01\x40\x00\x41\x7f\x47\x04\x40\x00\x0b\x00"}, // grow by 16384 pages; trap either way
 			FaultTrap},
 	} {
-		_, err := p.Call(t.Context(), moduleOf(c.module.bytes()), ask(""), Limits{Wall: 2 * time.Second})
-		t.Log(name, err)
-		wantFault(t, err, c.kind)
+		t.Run(name, func(t *testing.T) {
+			limits := long
+			if c.kind == FaultWall {
+				limits.Wall = 300 * time.Millisecond
+			}
+			_, err := p.Call(t.Context(), moduleOf(c.module.bytes()), ask(""), limits)
+			wantFault(t, err, c.kind)
+		})
 	}
 }
 
@@ -331,9 +336,9 @@ func TestAWorkerKilledFromOutsideIsACrash(t *testing.T) {
 	wantService(t, p, m)
 
 	// Killed while idle: the next call does not notice.
-	pid = p.pids()[0]
-	_ = syscall.Kill(pid, syscall.SIGKILL)
-	waitGone(t, pid)
+	idle := p.pids()[0]
+	_ = syscall.Kill(idle, syscall.SIGKILL)
+	waitGone(t, idle)
 	wantService(t, p, m)
 }
 
