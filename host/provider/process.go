@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os/exec"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -17,8 +18,6 @@ import (
 	writv1 "github.com/writ-kernel/writ/abi/api/writ/v1"
 	abi "github.com/writ-kernel/writ/abi/provider"
 	"github.com/writ-kernel/writ/abi/reason"
-
-	"os/exec"
 )
 
 // process is one running adapter and the connection to it.
