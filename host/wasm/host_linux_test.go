@@ -2,34 +2,13 @@ package wasm
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
-
-// doomedHost runs a call that never ends and says which process runs it.
-func doomedHost(file string) {
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	m := moduleOf(raw)
-	p := NewPool(Config{Workers: 1})
-	go func() {
-		for len(p.pids()) == 0 {
-			time.Sleep(time.Millisecond)
-		}
-		time.Sleep(300 * time.Millisecond) // by now the guest runs
-		fmt.Println(p.pids()[0])
-	}()
-	_, _ = p.Call(context.Background(), m, ask(""), Limits{Wall: time.Minute})
-}
 
 func TestWorkersDieWithTheirHost(t *testing.T) {
 	file := t.TempDir() + "/loop.wasm"
