@@ -47,13 +47,14 @@ func (a *adapter) call(ctx context.Context, rpc func(context.Context, *abi.Local
 	ctx, cancel := context.WithTimeout(ctx, MaxCall)
 	defer cancel()
 	defer context.AfterFunc(a.closing, cancel)()
-	if ctx.Err() != nil {
-		return notSent(interrupted(ctx))
-	}
 	select {
 	case a.turn <- struct{}{}:
 		defer func() { <-a.turn }()
 	case <-ctx.Done():
+		return notSent(interrupted(ctx))
+	}
+	// Whoever takes the turn after Close had it must start nothing.
+	if ctx.Err() != nil || a.closing.Err() != nil {
 		return notSent(interrupted(ctx))
 	}
 	p, err := a.ready(ctx)
