@@ -46,7 +46,7 @@ func (p page) walk(r store.Reader, next *string, fn func(key []byte) error) erro
 	return r.Scan(p.from, store.PrefixEnd(p.prefix), func(key, _ []byte) error {
 		if count == p.size {
 			*next = base64.RawURLEncoding.EncodeToString(key[len(p.prefix):])
-			return store.Stop
+			return store.ErrStop
 		}
 		count++
 		return fn(key)
