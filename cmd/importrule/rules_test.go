@@ -263,8 +263,9 @@ func (in *inspector) timeless(file string, set *token.FileSet, parsed *ast.File)
 func kernelCode(file string) bool { return top(file) == "kernel" && !testCode(file) }
 
 // testCode reports whether the file only serves tests: a test, or a shared suite such as storetest.
+// testCode is a test file, or anything below a test package.
 func testCode(file string) bool {
-	return strings.HasSuffix(file, "_test.go") || testPackage(path.Dir(file))
+	return strings.HasSuffix(file, "_test.go") || slices.ContainsFunc(strings.Split(path.Dir(file), "/"), testPackage)
 }
 
 func testPackage(p string) bool { return strings.HasSuffix(p, "test") }

@@ -5,13 +5,12 @@ import (
 	"sync/atomic"
 	"testing"
 
-	db "github.com/dgraph-io/badger/v4"
-
 	"github.com/writ-kernel/writ/abi/canon"
 	"github.com/writ-kernel/writ/kernel/operation"
 	"github.com/writ-kernel/writ/kernel/research"
 	"github.com/writ-kernel/writ/kernel/store"
 	"github.com/writ-kernel/writ/kernel/store/badger"
+	"github.com/writ-kernel/writ/kernel/store/badger/badgertest"
 	"github.com/writ-kernel/writ/kernel/store/storetest"
 )
 
@@ -38,26 +37,11 @@ func BenchmarkLedgerCycle(b *testing.B) {
 	}
 }
 
-// BenchmarkRawBadgerCommit is what the engine itself gives: one small durable transaction each.
+// BenchmarkRawBadgerCommit is what the engine itself gives: one durable transaction of one row, about
+// the size of a reservation.
 func BenchmarkRawBadgerCommit(b *testing.B) {
 	for _, callers := range callerCounts {
-		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
-			raw, err := db.Open(db.DefaultOptions(b.TempDir()).WithSyncWrites(true).WithLogger(nil))
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer raw.Close()
-			value := make([]byte, 400) // about a reservation
-			var next atomic.Int64
-			b.ResetTimer()
-			(&world{}).parallel(b, callers, func() {
-				err := raw.Update(func(tx *db.Txn) error { return tx.Set(fmt.Appendf(nil, "%d", next.Add(1)), value) })
-				if err != nil {
-					panic(err)
-				}
-			})
-			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
-		})
+		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) { badgertest.Commits(b, callers, 400) })
 	}
 }
 
