@@ -29,6 +29,8 @@ func TestMain(m *testing.M) {
 		beAdapter(os.Args[0])
 	case os.Getenv(hostVariable) != "":
 		beHost(os.Getenv(hostVariable))
+	case os.Getenv(rawVariable) != "":
+		beRaw(os.Getenv(rawVariable))
 	default:
 		goleak.VerifyTestMain(m)
 	}

@@ -25,9 +25,11 @@ import (
 	abi "github.com/writ-kernel/writ/abi/provider"
 	providerv1 "github.com/writ-kernel/writ/abi/provider/writ/provider/v1"
 	"github.com/writ-kernel/writ/abi/reason"
+	"github.com/writ-kernel/writ/abi/research"
 	"github.com/writ-kernel/writ/abi/wasm"
 	"github.com/writ-kernel/writ/host/provider"
 	"github.com/writ-kernel/writ/registry"
+	"github.com/writ-kernel/writ/registry/registrytest"
 )
 
 const (
@@ -154,6 +156,32 @@ func TestAnAdapterStartsLateStaysWarmAndAnswers(t *testing.T) {
 	}
 	_, err = generate(s, "nobody", "echo")
 	wantReason(t, err, writv1.Reason_REASON_NOT_FOUND, false)
+}
+
+func TestTheExtractiveModelOfThisBuildAnswersThroughTheSupervisor(t *testing.T) {
+	s := start(t, provider.Config{Adapters: []registry.Plugin{registrytest.Load(t, wasm.KindModel, "extractive")}})
+	payload, err := research.BuildPrompt(research.Task{Question: "Who may renew a lease?", Perspective: "an operator",
+		Passages: []research.Passage{{ID: "p1", Kind: "paragraph", Text: "Only its holder may renew a lease. It rains."}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	described, err := s.Describe(t.Context(), "extractive")
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := &providerv1.GenerateRequest{Model: described.Models[0].Name, Payload: payload, MaxOutputBytes: 16 << 10}
+	first, err := s.Generate(t.Context(), "extractive", req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := research.ParseChildOutput(first.Text)
+	if err != nil || len(out.Claims) != 1 || out.Claims[0].Citations[0].Quote != "Only its holder may renew a lease." {
+		t.Fatalf("%s, %v", first.Text, err)
+	}
+	again, err := s.Generate(t.Context(), "extractive", req)
+	if err != nil || !bytes.Equal(first.Text, again.Text) {
+		t.Fatalf("%s, %v", again.GetText(), err)
+	}
 }
 
 func TestAnAdapterSeesNothingOfTheHost(t *testing.T) {
