@@ -26,9 +26,15 @@ import (
 	"github.com/writ-kernel/writ/host/api"
 	"github.com/writ-kernel/writ/host/client"
 	"github.com/writ-kernel/writ/host/daemon"
+	"github.com/writ-kernel/writ/host/wasm"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if wasm.WorkerMain() {
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // fakeNode answers the real protocol over the real socket; only the kernel behind it is missing.
 type fakeNode struct {
