@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	width      = 100      // columns that words are wrapped to; a longer word stands alone
+	wordIndent = "      " // before others' free words
+	quoteBar   = "    | " // before a source's words
+)
+
+// page collects lines. Each of its methods writes whole lines for one voice.
+type page struct {
+	text  bytes.Buffer
+	count int
+}
+
+func (p *page) write(line string) {
+	p.text.WriteString(line)
+	p.text.WriteByte('\n')
+	p.count++
+}
+
+// line is the number of the line that comes next.
+func (p *page) line() int { return p.count + 1 }
+
+func (p *page) blank() { p.write("") }
+
+// section starts a part of the dossier.
+func (p *page) section(title string) {
+	if p.count > 0 {
+		p.blank()
+	}
+	p.write(title)
+	p.write(strings.Repeat("=", len(title)))
+}
+
+// say writes a sentence of the dossier's own. It takes numbers only: a name of others, wrapped, could
+// start a line.
+func (p *page) say(format string, numbers ...int) {
+	args := make([]any, len(numbers))
+	for i, n := range numbers {
+		args[i] = n
+	}
+	for _, line := range wrap(fmt.Sprintf(format, args...), width) {
+		p.write(line)
+	}
+}
+
+// item writes one line of the dossier's own under what was said before. Strings of others go in by
+// way of name.
+func (p *page) item(format string, args ...any) { p.write("  " + fmt.Sprintf(format, args...)) }
+
+// words writes others' free words: line breaks stay, long lines are wrapped.
+func (p *page) words(s string) {
+	for line := range strings.SplitSeq(s, "\n") {
+		for _, part := range wrap(escape(line, ""), width-len(wordIndent)) {
+			p.write(wordIndent + part)
+		}
+	}
+}
+
+// quote writes a source's words: line breaks and tabs stay, and nothing is wrapped, so that the quote
+// can be read back from behind the bar.
+func (p *page) quote(s string) {
+	for line := range strings.SplitSeq(s, "\n") {
+		p.write(quoteBar + escape(line, "\t"))
+	}
+}
+
+// wrap breaks a line at single spaces.
+func wrap(line string, columns int) []string {
+	var lines []string
+	at, size := "", 0
+	for i, word := range strings.Split(line, " ") {
+		n := utf8.RuneCountInString(word)
+		if i > 0 && size+1+n > columns {
+			lines = append(lines, at)
+			at, size = word, n
+			continue
+		}
+		if i > 0 {
+			at, size = at+" ", size+1
+		}
+		at, size = at+word, size+n
+	}
+	return append(lines, at)
+}
