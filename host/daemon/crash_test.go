@@ -16,6 +16,7 @@ import (
 	writv1 "github.com/writ-kernel/writ/abi/api/writ/v1"
 	"github.com/writ-kernel/writ/abi/api/writ/v1/writv1connect"
 	"github.com/writ-kernel/writ/host/provider"
+	"github.com/writ-kernel/writ/host/provider/providertest"
 	"github.com/writ-kernel/writ/host/runner"
 	"github.com/writ-kernel/writ/host/wasm"
 	"github.com/writ-kernel/writ/host/workspace"
@@ -288,37 +289,89 @@ func settledSums(t *testing.T, p *process, op string) {
 	}
 }
 
-// TestACrashAtAnyEffectIsRecoveredFrom kills the node before and after every commit, file and call of
-// an operation with the built-in model, and finishes it in the next process.
-func TestACrashAtAnyEffectIsRecoveredFrom(t *testing.T) {
-	newMachine := newMachines(t, policies.Default())
-	var complete *writv1.Operation
-	for at := 1; ; at++ {
-		m := newMachine(t)
-		first := newEffects(at)
-		p := m.boot(first)
-		op := p.submit(t, "", 1000)
-		ended, alive := p.wait(t, first, op)
-		p.kill(t)
-		if !alive {
-			none := newEffects(0)
-			p = m.boot(none)
-			ended, _ = p.wait(t, none, op)
-			settledSums(t, p, op)
-			p.kill(t)
-		}
-		if ended.State != writv1.OperationState_OPERATION_STATE_COMPLETE {
-			t.Fatalf("killed at effect %d: %s %s %s", at, ended.State, ended.Reason, ended.Detail)
-		}
-		if len(ended.Research.Claims) == 0 || ended.Research.Claims[0].Citations[0].Status != "verified" {
-			t.Fatalf("killed at effect %d: claims %v", at, ended.Research.Claims)
-		}
-		if complete != nil && len(complete.Receipts) != len(ended.Receipts) {
-			t.Fatalf("killed at effect %d: %d receipts", at, len(ended.Receipts))
-		}
-		if complete = ended; alive {
-			t.Logf("%d moments, every one recovered from", at-1)
-			return
-		}
+// everyCrash runs an operation once to count its moments, then once for each moment with the process
+// killed there, and finishes each in the next life. check sees every end.
+func everyCrash(t *testing.T, newMachine func(*testing.T) *machine, route string, allowance int64, check func(*testing.T, *writv1.Operation)) {
+	whole := newEffects(0)
+	m := newMachine(t)
+	p := m.boot(whole)
+	op := p.submit(t, route, allowance)
+	ended, _ := p.wait(t, whole, op)
+	p.kill(t)
+	check(t, ended)
+	if ended.State != writv1.OperationState_OPERATION_STATE_COMPLETE {
+		t.Fatalf("without a crash: %s %s %s", ended.State, ended.Reason, ended.Detail)
 	}
+	for at := 1; at <= whole.count; at++ {
+		t.Run(fmt.Sprintf("effect %d of %d", at, whole.count), func(t *testing.T) {
+			t.Parallel()
+			m := newMachine(t)
+			first, second := newEffects(at), newEffects(0)
+			p := m.boot(first)
+			op := p.submit(t, route, allowance)
+			ended, alive := p.wait(t, first, op)
+			p.kill(t)
+			if !alive {
+				p = m.boot(second)
+				ended, _ = p.wait(t, second, op)
+				settledSums(t, p, op)
+				p.kill(t)
+			}
+			check(t, ended)
+		})
+	}
+}
+
+func TestACrashAtAnyEffectOfAFreeLocalModelIsFinishedByTheNextLife(t *testing.T) {
+	everyCrash(t, newMachines(t, policies.Default()), "", 1000, func(t *testing.T, op *writv1.Operation) {
+		if op.State != writv1.OperationState_OPERATION_STATE_COMPLETE {
+			t.Fatalf("%s %s %s", op.State, op.Reason, op.Detail)
+		}
+		if claims := op.Research.Claims; len(claims) == 0 || claims[0].Citations[0].Status != "verified" {
+			t.Fatalf("claims %v", claims)
+		}
+	})
+}
+
+// counting is a policy whose route leads a priced adapter to the far end.
+func counting(farEnd *providertest.Server) *policies.Policy {
+	p := policies.Default()
+	p.Routes["counting"] = policies.Route{
+		Deployment: "test/counting", Plugin: "counting", Model: farEnd.Model(), Local: true, LanguageModel: true,
+		ReportsCharge: true, Price: policies.Price{PerCall: 5000},
+	}
+	return p
+}
+
+const countingAdapter = "model:counting=" + providertest.ImportPath
+
+func TestACrashAtAnyEffectNeverContactsAPricedModelTwice(t *testing.T) {
+	farEnd := providertest.NewServer(t, nil)
+	var ends sync.Map
+	everyCrash(t, newMachines(t, counting(farEnd), countingAdapter), "counting", 10_000, func(t *testing.T, op *writv1.Operation) {
+		ends.Store(op.State, true)
+		switch op.State {
+		case writv1.OperationState_OPERATION_STATE_COMPLETE:
+			if op.Money.Settled != 2000 || op.Money.Unknown+op.Money.Reserved+op.Money.Contacted != 0 {
+				t.Fatalf("money %v", op.Money)
+			}
+		case writv1.OperationState_OPERATION_STATE_INCOMPLETE:
+			// A call whose answer was lost holds its whole bound.
+			if op.Reason != writv1.Reason_REASON_COST_UNKNOWN || op.Money.Unknown != 5000 {
+				t.Fatalf("%s %s, money %v", op.Reason, op.Detail, op.Money)
+			}
+		default:
+			t.Fatalf("%s %s %s", op.State, op.Reason, op.Detail)
+		}
+	})
+	t.Cleanup(func() {
+		for call, n := range farEnd.ByCall() {
+			if n > 1 {
+				t.Errorf("call %s reached the far end %d times", call, n)
+			}
+		}
+		if _, ok := ends.Load(writv1.OperationState_OPERATION_STATE_INCOMPLETE); !ok {
+			t.Error("no crash hit a call under way")
+		}
+	})
 }

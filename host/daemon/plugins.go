@@ -127,7 +127,7 @@ func (p *plugins) Describe(ctx context.Context, adapter research.Pin, model stri
 	if _, err := p.pinned(kindModel, adapter); err != nil {
 		return runner.ModelFacts{}, err
 	}
-	out, err := p.supervisor.Describe(ctx, adapter.Name)
+	out, err := p.supervisor.Describe(ctx, adapter.Name, model)
 	if err != nil {
 		return runner.ModelFacts{}, err
 	}
@@ -148,10 +148,15 @@ func (p *plugins) Generate(ctx context.Context, adapter research.Pin, call runne
 		Model: call.Model, Payload: call.Payload, CallId: call.ID,
 		MaxOutputTokens: uint32(call.OutputTokens), MaxOutputBytes: uint32(call.OutputBytes),
 	})
-	if errors.Is(err, provider.ErrNotSent) {
+	switch {
+	case errors.Is(err, provider.ErrNotSent):
 		return runner.Answer{}, errors.Join(runner.ErrNotSent, err)
-	}
-	if err != nil {
+	case reason.Is(err, writv1.Reason_REASON_OUTPUT_TOO_LARGE) && out != nil:
+		// The text is of no use, the charge counts all the same.
+		return runner.Answer{Finish: runner.FinishOverflow, Charge: out.Charge}, nil
+	case reason.Is(err, writv1.Reason_REASON_OUTPUT_INVALID) && out != nil:
+		return runner.Answer{Finish: out.Finish, Charge: out.Charge}, nil
+	case err != nil:
 		return runner.Answer{}, err
 	}
 	return runner.Answer{Text: out.Text, Finish: out.Finish, Charge: out.Charge}, nil

@@ -104,10 +104,10 @@ func (s *Supervisor) Info(ctx context.Context, name string) (resp *providerv1.In
 	return resp, err
 }
 
-// Describe asks an adapter for its models.
-func (s *Supervisor) Describe(ctx context.Context, name string) (resp *providerv1.DescribeResponse, err error) {
+// Describe asks an adapter about one model, or for its list when model is empty.
+func (s *Supervisor) Describe(ctx context.Context, name, model string) (resp *providerv1.DescribeResponse, err error) {
 	err = s.call(ctx, name, func(ctx context.Context, c *abi.LocalModelClient) error {
-		resp, err = c.Describe(ctx, &providerv1.DescribeRequest{})
+		resp, err = c.Describe(ctx, &providerv1.DescribeRequest{Model: model})
 		return err
 	})
 	return resp, err

@@ -143,7 +143,7 @@ func TestAnAdapterStartsLateStaysWarmAndAnswers(t *testing.T) {
 	if err != nil || info.Name != "good" {
 		t.Fatalf("%v, %v", info, err)
 	}
-	described, err := s.Describe(t.Context(), "good")
+	described, err := s.Describe(t.Context(), "good", "")
 	if err != nil || len(described.Models) != 1 {
 		t.Fatalf("%v, %v", described, err)
 	}
@@ -165,7 +165,7 @@ func TestTheExtractiveModelOfThisBuildAnswersThroughTheSupervisor(t *testing.T) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	described, err := s.Describe(t.Context(), "extractive")
+	described, err := s.Describe(t.Context(), "extractive", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,6 +38,9 @@ type ModelFacts struct {
 	LanguageModel bool
 }
 
+// FinishOverflow is the finish of an answer that was longer than allowed; its text is dropped.
+const FinishOverflow = "overflow"
+
 // ErrNotSent marks a failed call of which this process proves that no request byte left.
 var ErrNotSent = errors.New("the request was not sent")
 

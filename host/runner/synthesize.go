@@ -224,6 +224,9 @@ func decodeAnswer(raw []byte) (Answer, error) {
 // interpret decodes an answer strictly and binds each citation to what the slot was shown. Claims whose
 // citations do not verify stay visible and are not adopted.
 func interpret(p *preparation, answer Answer) (research.Output, error) {
+	if answer.Finish == FinishOverflow {
+		return research.Output{}, reason.New(writv1.Reason_REASON_OUTPUT_TOO_LARGE, "the answer is longer than the %d bytes that are allowed", p.admitted.Governing.Research.OutputBytes)
+	}
 	if answer.Finish != "stop" {
 		return research.Output{}, reason.New(writv1.Reason_REASON_OUTPUT_INVALID, "the answer did not come to its end (finish %.32q)", answer.Finish)
 	}

@@ -33,9 +33,13 @@ func (carrier) Info(context.Context, *providerv1.InfoRequest) (*providerv1.InfoR
 	return &providerv1.InfoResponse{Abi: provider.ABI, Name: os.Args[0], Version: version, Kinds: []string{provider.KindLocalModel}}, nil
 }
 
-func (carrier) Describe(context.Context, *providerv1.DescribeRequest) (*providerv1.DescribeResponse, error) {
+// Describe answers for the model that is asked for: there are as many as there are sockets.
+func (carrier) Describe(_ context.Context, req *providerv1.DescribeRequest) (*providerv1.DescribeResponse, error) {
+	if _, ok := providertest.SocketPath(req.GetModel()); !ok {
+		return &providerv1.DescribeResponse{}, nil
+	}
 	return &providerv1.DescribeResponse{Models: []*providerv1.LocalModel{{
-		Name: providertest.ModelPrefix + "SOCKET", LanguageModel: true, MaxOutputBytes: provider.MaxTextBytes}}}, nil
+		Name: req.GetModel(), LanguageModel: true, MaxOutputBytes: provider.MaxTextBytes}}}, nil
 }
 
 func (carrier) Generate(ctx context.Context, req *providerv1.GenerateRequest) (*providerv1.GenerateResponse, error) {

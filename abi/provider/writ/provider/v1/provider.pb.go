@@ -137,9 +137,11 @@ func (x *InfoResponse) GetKinds() []string {
 	return nil
 }
 
-// DescribeRequest asks about every model of the adapter.
+// DescribeRequest asks about one model, or about all of them.
 type DescribeRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Empty asks for the list; an adapter whose models cannot be listed answers for the one named.
+	Model         string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -174,7 +176,14 @@ func (*DescribeRequest) Descriptor() ([]byte, []int) {
 	return file_writ_provider_v1_provider_proto_rawDescGZIP(), []int{2}
 }
 
-// DescribeResponse lists the models.
+func (x *DescribeRequest) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+// DescribeResponse lists the models; it holds at least the one that was asked for, if there is one.
 type DescribeResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Models        []*LocalModel          `protobuf:"bytes,1,rep,name=models,proto3" json:"models,omitempty"`
@@ -444,8 +453,9 @@ const file_writ_provider_v1_provider_proto_rawDesc = "" +
 	"\x03abi\x18\x01 \x01(\tR\x03abi\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\tR\aversion\x12\x14\n" +
-	"\x05kinds\x18\x04 \x03(\tR\x05kinds\"\x11\n" +
-	"\x0fDescribeRequest\"H\n" +
+	"\x05kinds\x18\x04 \x03(\tR\x05kinds\"'\n" +
+	"\x0fDescribeRequest\x12\x14\n" +
+	"\x05model\x18\x01 \x01(\tR\x05model\"H\n" +
 	"\x10DescribeResponse\x124\n" +
 	"\x06models\x18\x01 \x03(\v2\x1c.writ.provider.v1.LocalModelR\x06models\"\x97\x01\n" +
 	"\n" +

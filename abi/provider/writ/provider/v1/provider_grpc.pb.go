@@ -137,7 +137,7 @@ const (
 //
 // LocalModelService generates inside the adapter's own process, without any network.
 type LocalModelServiceClient interface {
-	// Describe states the adapter's fixed properties. It is pure.
+	// Describe states the fixed properties of the adapter's models. It is pure.
 	Describe(ctx context.Context, in *DescribeRequest, opts ...grpc.CallOption) (*DescribeResponse, error)
 	// Generate answers one canonical request.
 	Generate(ctx context.Context, in *GenerateRequest, opts ...grpc.CallOption) (*GenerateResponse, error)
@@ -177,7 +177,7 @@ func (c *localModelServiceClient) Generate(ctx context.Context, in *GenerateRequ
 //
 // LocalModelService generates inside the adapter's own process, without any network.
 type LocalModelServiceServer interface {
-	// Describe states the adapter's fixed properties. It is pure.
+	// Describe states the fixed properties of the adapter's models. It is pure.
 	Describe(context.Context, *DescribeRequest) (*DescribeResponse, error)
 	// Generate answers one canonical request.
 	Generate(context.Context, *GenerateRequest) (*GenerateResponse, error)
