@@ -49,14 +49,8 @@ func buildPlugins(t *testing.T) string {
 }
 
 func setUpScript(env *testscript.Env, plugins string) error {
-	// A socket's path must be short, and the work directory's is not.
-	data, err := os.MkdirTemp("/tmp", "w")
-	if err != nil {
-		return err
-	}
-	env.Defer(func() { os.RemoveAll(data) })
 	env.Setenv("WRIT_PLUGINS", plugins)
-	env.Setenv("D", filepath.Join(data, "d"))
+	env.Setenv("D", filepath.Join(env.WorkDir, "d"))
 	env.Setenv("HOME", env.WorkDir)
 	env.Setenv("LONG", strings.Repeat("q", 2049))
 	for name, content := range map[string]string{
@@ -96,7 +90,7 @@ func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // scriptField checks one value of the JSON object on stdout: field PATH [VALUE]. A path is made of
-// member names and indexes with dots between; without a value the field must be there; # counts.
+// member names and indexes with dots between; without a value the field must be there; len counts.
 func scriptField(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 1 || len(args) > 2 {
 		ts.Fatalf("usage: [!] field PATH [VALUE]")
@@ -111,7 +105,7 @@ func scriptField(ts *testscript.TestScript, neg bool, args []string) {
 		case map[string]any:
 			at, found = value[step]
 		case []any:
-			if step == "#" {
+			if step == "len" {
 				at = len(value)
 				break
 			}
