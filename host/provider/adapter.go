@@ -55,6 +55,7 @@ func (a *adapter) call(ctx context.Context, rpc func(context.Context, *abi.Local
 	}
 	// Whoever takes the turn after Close had it must start nothing.
 	if ctx.Err() != nil || a.closing.Err() != nil {
+		cancel()
 		return notSent(interrupted(ctx))
 	}
 	p, err := a.ready(ctx)
@@ -68,7 +69,8 @@ func (a *adapter) call(ctx context.Context, rpc func(context.Context, *abi.Local
 	case err == nil:
 		a.failures = 0
 		return nil
-	case ctx.Err() != nil:
+	case ctx.Err() != nil || status.Code(err) == codes.DeadlineExceeded:
+		// The deadline travels with the call, and the adapter's end of it may notice first.
 		err = interrupted(ctx)
 		a.stop()
 		if reason.Is(err, writv1.Reason_REASON_DEADLINE_EXCEEDED) {

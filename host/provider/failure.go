@@ -30,10 +30,10 @@ func (e permanent) Unwrap() error { return e.error }
 
 // interrupted words the end of the caller's or the host's patience.
 func interrupted(ctx context.Context) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return reason.New(writv1.Reason_REASON_DEADLINE_EXCEEDED, "no answer in time: %w", ctx.Err())
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return reason.New(writv1.Reason_REASON_CANCELLED, "the call was given up: %w", context.Canceled)
 	}
-	return reason.New(writv1.Reason_REASON_CANCELLED, "the call was given up: %w", context.Canceled)
+	return reason.New(writv1.Reason_REASON_DEADLINE_EXCEEDED, "no answer in time: %w", context.DeadlineExceeded)
 }
 
 // refused words an adapter's own error. The message is the adapter's and may repeat the prompt, so

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+	plugin "github.com/hashicorp/go-plugin"
 	"go.uber.org/goleak"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -54,7 +56,7 @@ func beAdapter(name string) {
 	case "foreign":
 		announce("unix", foreignSocket())
 	case "parent":
-		announce("unix", "../"+filepath.Base(foreignSocket()))
+		announce("unix", "../../../"+filepath.Base(foreignSocket()))
 	case "abstract":
 		announce("unix", listen("unix", "@writ-test-"+strconv.Itoa(os.Getpid())))
 	case "link":
@@ -72,7 +74,13 @@ func beAdapter(name string) {
 		fmt.Printf("1|99|unix|%s|grpc\n", listen("unix", "./plugin1"))
 		select {}
 	}
-	abi.Serve(&adapter{name: name})
+	// Not abi.Serve: a hostile adapter puts no bound on its own messages.
+	plugin.Serve(&plugin.ServeConfig{
+		HandshakeConfig: abi.Handshake,
+		Plugins:         abi.Plugins(&adapter{name: name}),
+		Logger:          hclog.NewNullLogger(),
+		GRPCServer:      plugin.DefaultGRPCServer,
+	})
 }
 
 func must(err error) {
@@ -160,6 +168,8 @@ func (a *adapter) Generate(ctx context.Context, req *providerv1.GenerateRequest)
 		resp.Text = make([]byte, abi.MaxMessageBytes+1)
 	case "finish":
 		resp.Finish = "because"
+	case "late":
+		return nil, status.Error(codes.DeadlineExceeded, "it got late")
 	case "refuse":
 		return nil, status.Error(codes.InvalidArgument, "I do not like "+string(req.Payload))
 	case "bad-string":

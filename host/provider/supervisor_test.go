@@ -452,6 +452,7 @@ func TestAnswersOverABoundAreRefusedAndKeepTheirCharge(t *testing.T) {
 		"large":      {writv1.Reason_REASON_OUTPUT_TOO_LARGE, "0.01"},
 		"huge":       {writv1.Reason_REASON_OUTPUT_TOO_LARGE, ""},
 		"finish":     {writv1.Reason_REASON_OUTPUT_INVALID, "0.01"},
+		"late":       {writv1.Reason_REASON_DEADLINE_EXCEEDED, ""},
 		"refuse":     {writv1.Reason_REASON_PLUGIN_FAILED, ""},
 		"bad-string": {writv1.Reason_REASON_PLUGIN_FAILED, ""},
 	} {
@@ -528,6 +529,20 @@ func TestAnAdapterThatDiesTakesItsChildrenAlong(t *testing.T) {
 	_, err := generate(s, "good", "die")
 	wantReason(t, err, writv1.Reason_REASON_PLUGIN_FAILED, true)
 	wantGone(t, seen.Child)
+}
+
+func TestAnAdapterKilledFromOutsideTakesItsChildrenAlong(t *testing.T) {
+	needProc(t)
+	s := start(t, provider.Config{}, "good")
+	seen := look(t, s, "good", "fork")
+	process, err := os.FindProcess(seen.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	wantGone(t, seen.Child) // without any further call
 }
 
 func TestAKilledHostLeavesNoProcessAndTheNextOneClearsItsFiles(t *testing.T) {
