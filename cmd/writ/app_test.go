@@ -293,3 +293,44 @@ func TestServerRefusalsAreToldInTheCallersWords(t *testing.T) {
 		t.Error("an operation was admitted")
 	}
 }
+
+func TestOpsSteerOneOperation(t *testing.T) {
+	w := newWorld()
+	data, source := place(t)
+	admit := start(w, researchArgs(data, source)...)
+	w.await(t, func() bool { return len(w.ops) == 1 })
+	admit.interrupt(interrupted{syscall.SIGTERM})
+	admit.wait(t, exitUnended)
+
+	cancel := start(w, "ops", "cancel", "op-1", "--data", data, "--json")
+	cancel.wait(t, exitComplete)
+	if got := cancel.object(t); got["state"] != "cancelled" || w.cancels != 1 {
+		t.Errorf("cancel: %v", got)
+	}
+	watch := start(w, "ops", "watch", "op-1", "--data", data)
+	watch.wait(t, exitUnended)
+	if lines := strings.Count(watch.stdout.String(), "\n"); lines != 3 {
+		t.Errorf("watch told %d events: %s", lines, watch.stdout.String())
+	}
+	show := start(w, "ops", "show", "op-1", "--data", data)
+	show.wait(t, exitComplete)
+	if !strings.Contains(show.stdout.String(), "cancelled") {
+		t.Errorf("show: %s", show.stdout.String())
+	}
+	resume := start(w, "ops", "resume", "op-1", "--data", data, "--json")
+	resume.wait(t, exitUnended)
+	if got := resume.object(t); got["operation_id"] != "op-1" || got["state"] != "cancelled" {
+		t.Errorf("resume: %v", got)
+	}
+}
+
+func TestALiveLineIsRewrittenOnATerminal(t *testing.T) {
+	var out syncBuffer
+	p := (&app{stderr: &out, terminal: true, width: 20}).progress()
+	p.event(&writv1.OperationEvent{Kind: "claim", Slot: 1, Detail: "a\x1b[31m\nb \u202e and more than fits"})
+	p.event(&writv1.OperationEvent{Kind: "succeed"})
+	p.end()
+	if got, want := out.String(), "\r\x1b[Kslot 1: working (a…\r\x1b[Kdossier: done\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -29,11 +29,14 @@ func (p *progress) note(format string, args ...any) {
 	p.app.say("%s", evidence.Visible(fmt.Sprintf(format, args...)))
 }
 
-func (p *progress) event(e *writv1.OperationEvent) {
+func (p *progress) event(e *writv1.OperationEvent) { p.step(eventWords(e)) }
+
+// step shows what is going on now.
+func (p *progress) step(text string) {
 	if p.quiet {
 		return
 	}
-	line := oneLine(eventWords(e))
+	line := oneLine(text)
 	if !p.app.terminal {
 		p.app.say("%s", line)
 		return

@@ -69,6 +69,7 @@ func (a *app) research(ctx context.Context, f researchFlags) (err error) {
 	// From here on a call that was sent is waited for: an admission whose answer was thrown away
 	// would run without anyone who knows its name.
 	calls := context.WithoutCancel(ctx)
+	progress.step("checking the sources; the first time takes a few seconds")
 	if _, err := p.importSources(calls, s, true); err != nil {
 		return err
 	}
