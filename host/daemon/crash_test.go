@@ -18,7 +18,6 @@ import (
 	"github.com/writ-kernel/writ/host/provider"
 	"github.com/writ-kernel/writ/host/provider/providertest"
 	"github.com/writ-kernel/writ/host/runner"
-	"github.com/writ-kernel/writ/host/wasm"
 	"github.com/writ-kernel/writ/host/workspace"
 	"github.com/writ-kernel/writ/kernel/board"
 	"github.com/writ-kernel/writ/kernel/ledger"
@@ -139,8 +138,6 @@ type machine struct {
 func newMachines(t *testing.T, policy *policies.Policy, extra ...string) func(t *testing.T) *machine {
 	t.Helper()
 	vouched := registrytest.Open(t, extra...)
-	pool := wasm.NewPool(wasm.Config{})
-	t.Cleanup(pool.Close)
 	adapters, err := models(vouched)
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +147,7 @@ func newMachines(t *testing.T, policy *policies.Policy, extra ...string) func(t 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = supervisor.Close() })
-	shared := &plugins{registry: vouched, pool: pool, supervisor: supervisor, limits: policy.Plugins}
+	shared := &plugins{registry: vouched, pool: pool(), supervisor: supervisor, limits: policy.Plugins}
 	return func(t *testing.T) *machine { return &machine{t: t, dir: t.TempDir(), policy: policy, plugins: shared} }
 }
 
@@ -208,6 +205,11 @@ func (p *process) kill(t *testing.T) {
 // submit imports two documents and admits an operation of two slots on a route.
 func (p *process) submit(t *testing.T, route string, allowance int64) string {
 	t.Helper()
+	return p.admit(t, "key", p.input(t, route, allowance))
+}
+
+func (p *process) input(t *testing.T, route string, allowance int64) *writv1.ResearchInput {
+	t.Helper()
 	imported, err := p.source.ImportSources(t.Context(), &writv1.ImportSourcesRequest{Items: []*writv1.ImportItem{
 		{Name: "a.md", Content: []byte("# Leases\n\nA lease says who may act on a job. It expires after fifteen seconds.\n"), Read: true, Egress: true},
 		{Name: "b.txt", Content: []byte("A fence grows at every claim.\nA stale fence is refused.\n"), Read: true, Egress: true},
@@ -222,8 +224,13 @@ func (p *process) submit(t *testing.T, route string, allowance int64) string {
 			ReadRevision: s.Source.Read.Revision, EgressRevision: s.Source.Egress.Revision,
 		}}})
 	}
+	return in
+}
+
+func (p *process) admit(t *testing.T, key string, in *writv1.ResearchInput) string {
+	t.Helper()
 	admitted, err := p.client.AdmitOperation(t.Context(), &writv1.AdmitOperationRequest{
-		IdempotencyKey: "key", Input: &writv1.AdmitOperationRequest_Research{Research: in},
+		IdempotencyKey: key, Input: &writv1.AdmitOperationRequest_Research{Research: in},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -231,10 +238,13 @@ func (p *process) submit(t *testing.T, route string, allowance int64) string {
 	return admitted.Operation.OperationId
 }
 
+// testPatience is how long a test waits for something that is bound to happen.
+const testPatience = 2 * time.Minute
+
 // wait returns when the operation has ended or the process is dead.
 func (p *process) wait(t *testing.T, e *effects, op string) (*writv1.Operation, bool) {
 	t.Helper()
-	deadline := time.After(2 * time.Minute)
+	deadline := time.After(testPatience)
 	for {
 		changed := p.store.Changed()
 		got, err := p.client.GetOperation(t.Context(), &writv1.GetOperationRequest{OperationId: op})

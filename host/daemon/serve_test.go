@@ -18,7 +18,6 @@ import (
 
 	"connectrpc.com/connect/v2"
 	"connectrpc.com/connect/v2/connecthttp"
-	"go.uber.org/goleak"
 
 	writv1 "github.com/writ-kernel/writ/abi/api/writ/v1"
 	"github.com/writ-kernel/writ/abi/api/writ/v1/writv1connect"
@@ -26,15 +25,7 @@ import (
 	"github.com/writ-kernel/writ/host/api"
 	"github.com/writ-kernel/writ/host/client"
 	"github.com/writ-kernel/writ/host/daemon"
-	"github.com/writ-kernel/writ/host/wasm"
 )
-
-func TestMain(m *testing.M) {
-	if wasm.WorkerMain() {
-		return
-	}
-	goleak.VerifyTestMain(m)
-}
 
 // fakeNode answers the real protocol over the real socket; only the kernel behind it is missing.
 type fakeNode struct {
