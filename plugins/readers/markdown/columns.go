@@ -12,8 +12,9 @@ import "bytes"
 type columns struct {
 	text   []byte
 	source []byte
-	lines  []int // offset in source where each line starts, and the end
-	starts []int // offset in the text where each line starts, and the end
+	lines  []int // where each line starts in source, counted from base, and the end
+	starts []int // where each line starts in text, and the end
+	base   int
 }
 
 const formFeedStandIn = '\x01'
@@ -78,17 +79,27 @@ func isBlank(line []byte) bool { return len(bytes.Trim(line, " \t\n")) == 0 }
 
 func (c *columns) count() int       { return len(c.lines) - 1 }
 func (c *columns) start(n int) int  { return c.starts[n] }
-func (c *columns) blank(n int) bool { return c.source[c.lines[n]] == '\n' }
+func (c *columns) blank(n int) bool { return c.source[c.lines[n]-c.base] == '\n' }
 
 // line is line n of the source, with its LF if it has one.
-func (c *columns) line(n int) []byte { return c.source[c.lines[n]:c.lines[n+1]] }
+func (c *columns) line(n int) []byte { return c.source[c.lines[n]-c.base : c.lines[n+1]-c.base] }
+
+// from is the text from line n on.
+func (c *columns) from(n int) *columns {
+	return &columns{text: c.text, source: c.source[c.lines[n]-c.base:], lines: c.lines[n:], starts: c.starts[n:], base: c.lines[n]}
+}
+
+// to is the text before line n.
+func (c *columns) to(n int) *columns {
+	return &columns{text: c.text, source: c.source, lines: c.lines[:n+1], starts: c.starts[:n+1], base: c.base}
+}
 
 // at is the line that holds an offset of the source.
 func (c *columns) at(offset int) int {
 	low, high := 0, c.count()
 	for low < high {
 		middle := (low + high) / 2
-		if c.lines[middle+1] <= offset {
+		if c.lines[middle+1]-c.base <= offset {
 			low = middle + 1
 		} else {
 			high = middle
@@ -101,7 +112,8 @@ func (c *columns) at(offset int) int {
 func (c *columns) original(start, stop int) []byte {
 	n := c.at(start)
 	line := c.text[c.starts[n]:c.starts[n+1]]
-	return line[back(line, start-c.lines[n]):back(line, stop-c.lines[n])]
+	head := c.lines[n] - c.base
+	return line[back(line, start-head):back(line, stop-head)]
 }
 
 // back is the offset in a line of the text of a column in the same line of the source. Only tabs

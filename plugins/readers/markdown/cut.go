@@ -18,7 +18,7 @@ type leaf struct {
 
 // cut turns parsed blocks into pieces of the text, after those already there. Every line goes to
 // the block that claims it; lines that none claims are blank, or hold the markers of a quote alone.
-func cut(text []byte, lines *columns, b blocks, pieces []piece, remarks []remark) ([]piece, []remark) {
+func cut(lines *columns, b blocks, pieces []piece, remarks []remark) ([]piece, []remark) {
 	next := 0
 	unclaimed := func(until int) {
 		for ; next < until; next++ {
@@ -36,7 +36,7 @@ func cut(text []byte, lines *columns, b blocks, pieces []piece, remarks []remark
 		}
 		unclaimed(l.first)
 		next = l.last + 1
-		own, notes := describe(text, lines, l)
+		own, notes := describe(lines, l)
 		pieces, remarks = append(pieces, own...), append(remarks, notes...)
 	}
 	unclaimed(lines.count())
@@ -102,7 +102,8 @@ func claimed(lines *columns, b blocks, node ast.Node) span {
 }
 
 // describe makes the pieces of one leaf.
-func describe(text []byte, lines *columns, l leaf) ([]piece, []remark) {
+func describe(lines *columns, l leaf) ([]piece, []remark) {
+	text := lines.text
 	start, end := lines.start(l.first), lines.start(l.last+1)
 	p := piece{end: end, role: wasm.RoleBody}
 	if l.quoted {

@@ -11,7 +11,7 @@ import (
 // headings lists the headings of a text as "level title", quoted ones in brackets.
 func headings(text string) string {
 	var all []string
-	for _, s := range structure([]byte(text)).Segments {
+	for _, s := range structure([]byte(text), noLimit).Segments {
 		if s.Kind != wasm.SegmentHeading {
 			continue
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"math"
 	"unicode/utf8"
 
 	"github.com/writ-kernel/writ/abi/guest"
@@ -16,11 +17,15 @@ func serve(req guest.Request) (guest.Answer, error) {
 	if at := invalid(req.Body); at >= 0 {
 		return guest.Answer{}, guest.Refuse(wasm.CodeInvalidUTF8, at, "")
 	}
-	body, err := json.Marshal(structure(req.Body))
+	limit, most := req.Limits.OutputBytes-headerRoom, noLimit
+	if req.Limits.OutputBytes > 0 {
+		most = int(limit / leastSegment)
+	}
+	body, err := json.Marshal(structure(req.Body, most))
 	if err != nil {
 		return guest.Answer{}, err
 	}
-	if limit := req.Limits.OutputBytes; limit > 0 && int64(len(body)) > limit-headerRoom {
+	if req.Limits.OutputBytes > 0 && int64(len(body)) > limit {
 		if body, err = json.Marshal(whole(req.Body)); err != nil {
 			return guest.Answer{}, err
 		}
@@ -28,8 +33,11 @@ func serve(req guest.Request) (guest.Answer, error) {
 	return guest.Answer{Body: [][]byte{body}}, nil
 }
 
-// headerRoom is kept free of the output limit for the answer's header line.
-const headerRoom = 512
+const (
+	headerRoom   = 512 // bytes of the output limit that are kept for the answer's header line
+	leastSegment = 40  // no segment takes fewer bytes of JSON, so more of them need not be made
+	noLimit      = math.MaxInt
+)
 
 // invalid is the offset of the first byte that is not UTF-8, or -1.
 func invalid(text []byte) int {

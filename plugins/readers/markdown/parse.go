@@ -10,16 +10,28 @@ import (
 // span is lines first to last, both included.
 type span struct{ first, last int }
 
-// blocks is a parsed text.
+// blocks is a parsed part of a text.
 type blocks struct {
 	root  ast.Node
 	spans map[ast.Node]span // of every node that a block parser opened
+	lines int               // how many lines the part has
+	over  bool              // it has too many blocks and is cut short
 }
 
-// parse runs the block parser. watch, when not nil, stands between the parser and its reader, so
-// that a test can count the work.
+// Nodes take about a kilobyte each, and a part is parsed and let go before the next, so that memory
+// is bounded.
+const (
+	// partLines is after how many lines a part ends, at the first place where no block is open.
+	partLines = 1000
+	// maxBlocks is how many blocks one part may have. A text that passes it, which takes thousands
+	// of list items or headings without a blank line, is cut flat.
+	maxBlocks = 20_000
+)
+
+// parse runs the block parser over the first part of the lines. watch, when not nil, stands between
+// the parser and its reader, so that a test can count the work.
 func parse(lines *columns, watch func(text.Reader) text.Reader) blocks {
-	b := blocks{spans: make(map[ast.Node]span)}
+	b := blocks{spans: make(map[ast.Node]span), lines: lines.count()}
 	ended := make(endedItems)
 	order := []parser.BlockParser{
 		parser.NewSetextHeadingParser(),
@@ -45,8 +57,37 @@ func parse(lines *columns, watch func(text.Reader) text.Reader) blocks {
 	if watch != nil {
 		reader = watch(reader)
 	}
-	b.root = p.Parse(reader)
+	b.root = p.Parse(&part{reader, &b})
 	return b
+}
+
+// part ends the text early: at a place between blocks, when there have been lines enough, or at
+// any line, when there have been too many blocks.
+type part struct {
+	text.Reader
+	*blocks
+}
+
+// SkipBlankLines is what goldmark calls when no block is open, and only then.
+func (p *part) SkipBlankLines() (text.Segment, int, bool) {
+	if line, at := p.Position(); line >= partLines && at.Start < len(p.Source()) {
+		p.lines = line
+		return at, 0, false
+	}
+	return p.Reader.SkipBlankLines()
+}
+
+func (p *part) AdvanceLine() {
+	p.over = p.over || len(p.spans) > maxBlocks
+	p.Reader.AdvanceLine()
+}
+
+func (p *part) PeekLine() ([]byte, text.Segment) {
+	line, segment := p.Reader.PeekLine()
+	if p.over {
+		return nil, segment
+	}
+	return line, segment
 }
 
 // spanned notes the lines that a block takes up. goldmark's nodes do not hold them: a fence's and a

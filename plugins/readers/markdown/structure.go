@@ -30,8 +30,8 @@ type remark struct {
 	start, end   int
 }
 
-// structure reads a whole normalized text.
-func structure(text []byte) wasm.StructureResult {
+// structure reads a whole normalized text. A text of more segments than most becomes one.
+func structure(text []byte, most int) wasm.StructureResult {
 	size, rejected := frontMatter(text)
 	var pieces []piece
 	var remarks []remark
@@ -42,15 +42,34 @@ func structure(text []byte) wasm.StructureResult {
 		remarks = append(remarks, remark{code: codeFrontMatterRejected, detail: rejected, end: len("---")})
 	}
 	lines := newColumns(text, size)
-	if tooDeep(lines) {
-		remarks = append(remarks, remark{code: codeNestingLimit, start: size, end: len(text),
-			detail: "lists and quotes nest too deep to be parsed; cut at blank lines"})
-		pieces = append(pieces, flat(lines)...)
+	if blocks, notes, ok := read(lines, most); ok {
+		pieces, remarks = append(pieces, blocks...), append(remarks, notes...)
 	} else {
-		blocks := parse(lines, nil)
-		pieces, remarks = cut(text, lines, blocks, pieces, remarks)
+		pieces = flat(lines, pieces, most)
+		remarks = append(remarks, remark{code: codeNestingLimit, start: size, end: len(text),
+			detail: "too deep or too many blocks to be parsed; cut at blank lines"})
+	}
+	if len(pieces) > most {
+		return whole(text)
 	}
 	return result(text, pieces, remarks)
+}
+
+// read parses a text part by part, until there are more pieces than most. ok is false when the text
+// is beyond a bound.
+func read(lines *columns, most int) (pieces []piece, remarks []remark, ok bool) {
+	if tooDeep(lines) {
+		return nil, nil, false
+	}
+	for lines.count() > 0 && len(pieces) <= most {
+		b := parse(lines, nil)
+		if b.over {
+			return nil, nil, false
+		}
+		pieces, remarks = cut(lines.to(b.lines), b, pieces, remarks)
+		lines = lines.from(b.lines)
+	}
+	return pieces, remarks, true
 }
 
 // whole makes the text one paragraph.
@@ -59,10 +78,9 @@ func whole(text []byte) wasm.StructureResult {
 		[]remark{{code: codeSegmentLimit, end: len(text), detail: "too many segments for the output limit"}})
 }
 
-// flat cuts at blank lines and knows nothing else.
-func flat(lines *columns) []piece {
-	var pieces []piece
-	for n := range lines.count() {
+// flat cuts at blank lines and knows nothing else. It stops when there are more pieces than most.
+func flat(lines *columns, pieces []piece, most int) []piece {
+	for n := 0; n < lines.count() && len(pieces) <= most; n++ {
 		kind := wasm.SegmentParagraph
 		if lines.blank(n) {
 			kind = wasm.SegmentBlank

@@ -16,7 +16,7 @@ import (
 // checkCover holds a result to what every reader promises.
 func checkCover(t testing.TB, text string) {
 	t.Helper()
-	result := structure([]byte(text))
+	result := structure([]byte(text), noLimit)
 	points := []rune(text)
 	var back strings.Builder
 	at := 0
@@ -58,7 +58,7 @@ func checkCover(t testing.TB, text string) {
 func cutUp(text string) []string {
 	var all []string
 	points := []rune(text)
-	for _, s := range structure([]byte(text)).Segments {
+	for _, s := range structure([]byte(text), noLimit).Segments {
 		name := s.Kind
 		if s.Role != wasm.RoleBody {
 			name += "/" + s.Role
@@ -70,7 +70,7 @@ func cutUp(text string) []string {
 
 func codes(text string) []string {
 	var all []string
-	for _, d := range structure([]byte(text)).Diagnostics {
+	for _, d := range structure([]byte(text), noLimit).Diagnostics {
 		all = append(all, d.Code)
 	}
 	return all
@@ -153,7 +153,7 @@ func TestCommentsAreHiddenAndNothingElseIs(t *testing.T) {
 	} {
 		var got strings.Builder
 		points := []rune(text)
-		for _, s := range structure([]byte(text)).Segments {
+		for _, s := range structure([]byte(text), noLimit).Segments {
 			if s.Role == wasm.RoleHidden {
 				got.WriteString(string(points[s.Start:s.End]))
 			}
@@ -198,7 +198,7 @@ func TestFrontMatterIsAMappingAtTheFirstByte(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			front := ""
-			if s := structure([]byte(c.text)).Segments; s[0].Kind == wasm.SegmentFrontMatter {
+			if s := structure([]byte(c.text), noLimit).Segments; s[0].Kind == wasm.SegmentFrontMatter {
 				front = string([]rune(c.text)[:s[0].End])
 				if s[0].Role != wasm.RoleFrontMatter || len(s) > 1 && len(s[1].Ancestry) > 0 {
 					t.Errorf("%+v", s)
@@ -221,7 +221,7 @@ func TestFrontMatterIsAMappingAtTheFirstByte(t *testing.T) {
 func TestOnlyDocumentHeadingsGovern(t *testing.T) {
 	text := "a\n# A\nb\n### C\nc\n## B\n> # Q\n> q\n\n- # L\n\n  l\n\nd\n# Z\nz\n"
 	want := []string{"a:", "A:", "b:A", "C:A", "c:A>C", "B:A", "Q:", "q:A>B", "L:", "l:A>B", "d:A>B", "Z:", "z:Z"}
-	result := structure([]byte(text))
+	result := structure([]byte(text), noLimit)
 	var got []string
 	for _, s := range result.Segments {
 		if s.Kind == wasm.SegmentBlank {
@@ -237,6 +237,32 @@ func TestOnlyDocumentHeadingsGovern(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
+}
+
+func TestLongTextsAreReadInPartsThatChangeNothing(t *testing.T) {
+	const unit = "# A\n\n- a\n\n  # L\n\n> # Q\n\n```\n# no\n\n# no\n```\n<!--\n\n# no\n-->\n    # no\n\n[a]: /u\n===\n\né\n===\n\n"
+	const times = 3 * partLines / 20
+	one := strings.Split(headings(unit), " | ")
+	if got := strings.Join(one, " | "); got != "1 A | 1 L | [1 Q] | 1 é" {
+		t.Fatalf("headings %s", got)
+	}
+	long := strings.Repeat(unit, times)
+	if got := headings(long); got != strings.TrimSuffix(strings.Repeat(strings.Join(one, " | ")+" | ", times), " | ") {
+		t.Errorf("headings change over %d lines", strings.Count(long, "\n"))
+	}
+	checkCover(t, long)
+	fenced := "```\n" + strings.Repeat("# no\n\n", 2*partLines)
+	if got := cutUp(fenced); len(got) != 1 {
+		t.Errorf("a long fence is %d segments", len(got))
+	}
+}
+
+func TestTooManyBlocksAreCutFlat(t *testing.T) {
+	text := strings.Repeat("# a\n", maxBlocks+2) + "\n# b\n"
+	if got := codes(text); !slices.Equal(got, []string{codeNestingLimit}) {
+		t.Errorf("diagnostics %v", got)
+	}
+	checkCover(t, text)
 }
 
 func request(limit int64, body string) []byte {
