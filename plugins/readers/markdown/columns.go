@@ -4,11 +4,10 @@ import "bytes"
 
 // columns is a text as the block parser sees it, line by line, with the way back to the text.
 //
-// Three things differ from the text. Tabs that count for block structure are spaces up to the next
+// Two things differ from the text. Tabs that count for block structure are spaces up to the next
 // stop of four, as CommonMark defines them; goldmark measures some tabs within nested lists from
-// the wrong column. Form feeds are U+0001, because goldmark takes a form feed for white space and
-// CommonMark does not; normalized text holds no U+0001 of its own. A run of blank lines is one line,
-// which means the same and keeps goldmark's memory in step with the text.
+// the wrong column. A run of blank lines is one line, which means the same and keeps goldmark's
+// memory in step with the text.
 type columns struct {
 	text   []byte
 	source []byte
@@ -16,8 +15,6 @@ type columns struct {
 	starts []int // where each line starts in text, and the end
 	base   int
 }
-
-const formFeedStandIn = '\x01'
 
 // newColumns prepares text from the byte offset from on.
 func newColumns(text []byte, from int) *columns {
@@ -57,13 +54,7 @@ func (c *columns) append(line []byte, blank bool) {
 			c.source = append(c.source, ' ')
 		}
 	}
-	kept := len(c.source)
 	c.source = append(c.source, line[at:]...)
-	for i, b := range c.source[kept:] {
-		if b == '\f' {
-			c.source[kept+i] = formFeedStandIn
-		}
-	}
 }
 
 // structural bytes may stand before or within a container's marker, where a tab's width matters.

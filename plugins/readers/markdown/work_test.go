@@ -103,6 +103,7 @@ func TestNestingBeyondTheCapIsCutFlat(t *testing.T) {
 		"lists in a line": strings.Repeat("- ", 300) + "x\n",
 		"numbers":         strings.Repeat("1. ", 300) + "x\n",
 		"mixed":           strings.Repeat("> - 1) ", 50) + "x\n",
+		"kept open":       staircase(60) + strings.Repeat(strings.Repeat(" ", 120)+"x\n\n", maxOpen/120+1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := "# A\n\n" + text + "\n# B\n"
