@@ -11,9 +11,13 @@ import (
 	"syscall"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	writv1 "github.com/writ-kernel/writ/abi/api/writ/v1"
 	"github.com/writ-kernel/writ/host/daemon"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // command is one run of writ in this process.
 type command struct {
