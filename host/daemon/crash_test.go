@@ -15,6 +15,7 @@ import (
 
 	writv1 "github.com/writ-kernel/writ/abi/api/writ/v1"
 	"github.com/writ-kernel/writ/abi/api/writ/v1/writv1connect"
+	"github.com/writ-kernel/writ/abi/reason"
 	"github.com/writ-kernel/writ/host/provider"
 	"github.com/writ-kernel/writ/host/provider/providertest"
 	"github.com/writ-kernel/writ/host/runner"
@@ -163,10 +164,16 @@ type process struct {
 func (m *machine) boot(e *effects) *process {
 	m.t.Helper()
 	n := &node{failed: make(chan error, 1), owner: m.policy.Owner.Name}
-	if err := n.openStore(m.t.Context(), m.dir, m.policy); err != nil {
+	err := n.openStore(m.t.Context(), m.dir, m.policy)
+	// A parallel test that forks at this moment holds a copy of every descriptor until it executes, the
+	// store's lock of the life before among them.
+	for try := 0; reason.Is(err, writv1.Reason_REASON_STORE_HELD) && try < 1000; try++ {
+		time.Sleep(10 * time.Millisecond)
+		err = n.openStore(m.t.Context(), m.dir, m.policy)
+	}
+	if err != nil {
 		m.t.Fatal(err)
 	}
-	var err error
 	if n.files, err = workspace.Open(filepath.Join(m.dir, artifactsDir)); err != nil {
 		m.t.Fatal(err)
 	}
