@@ -85,15 +85,15 @@ func TestJSONRefusesBadBase64AtItsItem(t *testing.T) {
 }
 
 func TestJSONChecksWellKnownTypesAndEnums(t *testing.T) {
-	for body, field := range map[string]string{
-		`{"createdAt":"yesterday"}`:               "created_at",
-		`{"createdAt":{"seconds":1,"seconds":1}}`: "created_at",
-		`{"state":"OPERATION_STATE_NOPE"}`:        "state",
-		`{"state":{}}`:                            "state",
+	for body, want := range map[string]reason.Error{
+		`{"createdAt":"yesterday"}`:               {Code: writv1.Reason_REASON_INVALID_INPUT, Field: "created_at"},
+		`{"createdAt":{"seconds":1,"seconds":1}}`: {Code: writv1.Reason_REASON_DUPLICATE_FIELD, Field: "created_at"},
+		`{"state":"OPERATION_STATE_NOPE"}`:        {Code: writv1.Reason_REASON_INVALID_INPUT, Field: "state"},
+		`{"state":{}}`:                            {Code: writv1.Reason_REASON_INVALID_INPUT, Field: "state"},
 	} {
 		err := unmarshalJSON([]byte(body), &writv1.Operation{})
-		if refusal, ok := reason.As(err); !ok || refusal.Field != field {
-			t.Errorf("%s: got %v, want a refusal of %s", body, err, field)
+		if got, ok := reason.As(err); !ok || got.Field != want.Field || got.Code != want.Code {
+			t.Errorf("%s: got %v, want %s of %s", body, err, reason.Name(want.Code), want.Field)
 		}
 	}
 }
