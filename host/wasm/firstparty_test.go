@@ -105,7 +105,7 @@ func TestTheBuiltAssemblerWordsADossier(t *testing.T) {
 	}
 	lines := strings.Split(string(a.Text), "\n")
 	claim, quote := a.Placement.Claims[0], a.Placement.Citations[0]
-	if lines[claim.FromLine-1] != "  Claim 1.1" || lines[claim.FromLine] != `      a \u{202E}claim` || lines[quote.ToLine-1] != "    | wo\trd" {
+	if lines[claim.FromLine-1] != "  Claim 1.1" || lines[claim.FromLine] != `    > a \u{202E}claim` || lines[quote.ToLine-1] != "    | wo\trd" {
 		t.Errorf("claim %+v and quote %+v in\n%s", claim, quote, a.Text)
 	}
 	if !strings.HasPrefix(lines[2], "THIS DOSSIER IS INCOMPLETE.") || !slices.Contains(lines, "No language model was used. A verified quote proves that its source holds those words, and nothing") ||

@@ -14,15 +14,14 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/writ-kernel/writ/abi/canon"
-	"github.com/writ-kernel/writ/abi/guest"
+	"github.com/writ-kernel/writ/abi/visible"
 	"github.com/writ-kernel/writ/abi/wasm"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
 func TestDossiersReadAsTheyDid(t *testing.T) {
-	for file, d := range map[string]wasm.Dossier{"complete.txt": whole(), "incomplete.txt": partial()} {
+	for file, d := range map[string]wasm.Dossier{"complete.txt": whole(), "incomplete.txt": partial(), "hostile.txt": hostile()} {
 		t.Run(file, func(t *testing.T) {
 			got, _ := assemble(d)
 			path := filepath.Join("testdata", file)
@@ -49,7 +48,7 @@ func TestDossiersReadAsTheyDid(t *testing.T) {
 func TestAnIncompleteDossierSaysSoFirstAndNeverOtherwise(t *testing.T) {
 	text, _ := assemble(partial())
 	lines := strings.Split(string(text), "\n")
-	if !strings.HasPrefix(lines[2], "THIS DOSSIER IS INCOMPLETE.") || !strings.Contains(lines[3], "cost_unknown") {
+	if !strings.HasPrefix(lines[2], "THIS DOSSIER IS INCOMPLETE.") || !strings.Contains(lines[4], "cost_unknown") {
 		t.Errorf("starts %q", lines[:5])
 	}
 	rest := strings.ReplaceAll(strings.ToLower(string(text)), "incomplete", "")
@@ -71,7 +70,7 @@ func TestTheUseOfALanguageModelIsSaid(t *testing.T) {
 func own(text []byte) []string {
 	var lines []string
 	for line := range strings.SplitSeq(string(text), "\n") {
-		if !strings.HasPrefix(line, wordIndent) && !strings.HasPrefix(line, quoteBar) {
+		if !strings.HasPrefix(line, wordMark) && !strings.HasPrefix(line, quoteMark) {
 			lines = append(lines, line)
 		}
 	}
@@ -116,21 +115,21 @@ func fill(d wasm.Dossier, s string) wasm.Dossier {
 
 func TestWordsOfOthersCannotForgeTheDossier(t *testing.T) {
 	golden, _ := assemble(whole())
-	for name, hostile := range map[string]string{
+	for name, words := range map[string]string{
 		"the whole dossier":   string(golden),
 		"headings":            "x\nSOURCES\n=======\nSources read: 9\n",
 		"claims":              "x\n  Claim 9.9\n      y\n  Quote 9.9.9, verified: README.md line 1, span 0\n    | z",
 		"a wrap made to fit":  strings.Repeat("x", 94) + " Claim 9.9 " + strings.Repeat("y", 93) + " COST ====",
 		"carriage returns":    "x\r  Claim 9.9\r\nCOST",
 		"other line ends":     "x\u2028COST\u2029COST\u0085COST\vCOST\fCOST",
-		"bars":                "    | x\n    | y",
+		"marks":               "    | x\n    > y\n> z\n| z",
 		"terminal sequences":  "\x1b[2J\x1b[H\x9b2JCOST",
 		"bidirectional marks": "\u202eTSOC\u2066x\u2069",
 		"backspaces":          "x\b\b\bCOST",
 	} {
 		for _, base := range []wasm.Dossier{whole(), partial()} {
 			plain, _ := assemble(fill(base, "x"))
-			got, _ := assemble(fill(base, hostile))
+			got, _ := assemble(fill(base, words))
 			if !slices.Equal(own(plain), own(got)) {
 				t.Errorf("%s: the dossier's own lines changed:\n%s", name, got)
 			}
@@ -171,36 +170,32 @@ func checkShown(t testing.TB, text []byte) {
 		t.Fatal("not lines of UTF-8")
 	}
 	for _, r := range string(text) {
-		if r != '\n' && r != '\t' && escape(string(r), "") != string(r) {
+		if visible.Text(string(r)) != string(r) {
 			t.Fatalf("%U is not shown", r)
 		}
 	}
 }
 
 func TestInvisibleCharactersAreShown(t *testing.T) {
-	for r, want := range map[rune]string{
-		0x00: `\u{0}`, 0x07: `\u{7}`, '\t': `\u{9}`, 0x7f: `\u{7F}`, 0x85: `\u{85}`, 0x9b: `\u{9B}`, 0xad: `\u{AD}`,
-		0x034f: `\u{34F}`, 0x061c: `\u{61C}`, 0x115f: `\u{115F}`, 0x200b: `\u{200B}`, 0x200d: `\u{200D}`, 0x200f: `\u{200F}`,
-		0x2028: `\u{2028}`, 0x202e: `\u{202E}`, 0x2060: `\u{2060}`, 0x2066: `\u{2066}`, 0x3164: `\u{3164}`, 0xfe0f: `\u{FE0F}`,
-		0xfeff: `\u{FEFF}`, 0xe000: `\u{E000}`, 0xe0041: `\u{E0041}`, 0xe0100: `\u{E0100}`,
-		'a': "a", 'é': "é", 0x301: "\u0301", 0x1f600: "\U0001F600", '\\': `\`, 0xa0: "\u00a0",
-	} {
-		if got := escape(string(r), ""); got != want {
-			t.Errorf("%U shows as %q, want %q", r, got, want)
-		}
-	}
-	if got := escape(`\u{202E} \u x`, ""); got != `\u{5C}u{202E} \u x` {
-		t.Errorf("an escape in the words shows as %q", got)
+	p := &page{}
+	p.words("a\u202eb\tc \\u{202E} \x1b[2J")
+	p.quote(quoteMark, "a\u202eb\tc \\u{202E}\r\u200b\U000e0041")
+	p.item("%s", name("a\u202eb\tc\n\" \\u{202E}"))
+	want := `    > a\u{202E}b\u{0009}c \u{005C}u{202E} \u{001B}[2J` + "\n" +
+		`    | a\u{202E}b` + "\t" + `c \u{005C}u{202E}\u{000D}\u{200B}\u{E0041}` + "\n" +
+		`  "a\u{202E}b\u{0009}c\u{000A}\u{0022} \u{005C}u{202E}"` + "\n"
+	if got := p.text.String(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
 
 var escaped = regexp.MustCompile(`\\u\{([0-9A-F]+)\}`)
 
 // readBack undoes quote.
-func readBack(lines []string) string {
+func readBack(mark string, lines []string) string {
 	var words []string
 	for _, line := range lines {
-		words = append(words, escaped.ReplaceAllStringFunc(strings.TrimPrefix(line, quoteBar), func(e string) string {
+		words = append(words, escaped.ReplaceAllStringFunc(strings.TrimPrefix(line, mark), func(e string) string {
 			n, _ := strconv.ParseInt(e[3:len(e)-1], 16, 32)
 			return string(rune(n))
 		}))
@@ -240,18 +235,38 @@ func checkPlacement(t testing.TB, d wasm.Dossier, text []byte, p wasm.Placement)
 		if !strings.HasPrefix(lines[at.FromLine-1], fmt.Sprintf("  Quote %d.%d.%d, ", at.Slot, at.Claim+1, at.Citation+1)) {
 			t.Fatalf("%+v points at %q", at, lines[at.FromLine-1])
 		}
-		shown := strings.HasPrefix(lines[at.FromLine-1], fmt.Sprintf("  Quote %d.%d.%d, verified: ", at.Slot, at.Claim+1, at.Citation+1))
+		shown := strings.HasPrefix(lines[at.FromLine-1], fmt.Sprintf("  Quote %d.%d.%d, verified", at.Slot, at.Claim+1, at.Citation+1))
 		if shown != (c.Status == statusVerified) {
 			t.Fatalf("status %q shows as %q", c.Status, lines[at.FromLine-1])
 		}
-		if c.Status != statusNear && readBack(lines[at.FromLine:at.ToLine]) != c.Quote {
-			t.Fatalf("got %q back from quote %q", readBack(lines[at.FromLine:at.ToLine]), c.Quote)
+		switch got := lines[at.FromLine:at.ToLine]; c.Status {
+		case statusVerified:
+			expect(t, readBack(quoteMark, got), c.Quote)
+		case statusNear:
+			written := slices.Index(got, "  The source holds instead:")
+			if written < 0 {
+				t.Fatalf("no source words in %q", got)
+			}
+			expect(t, readBack(wordMark, got[1:written]), c.Quote)
+			expect(t, readBack(quoteMark, got[written+1:]), c.SourceText)
+		default:
+			if unverified[c.Status] != "" {
+				got = got[1:]
+			}
+			expect(t, readBack(wordMark, got), c.Quote)
 		}
 	}
 }
 
+func expect(t testing.TB, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Fatalf("got %q back from %q", got, want)
+	}
+}
+
 func TestPlacementPointsAtEveryClaimAndQuote(t *testing.T) {
-	for _, d := range []wasm.Dossier{whole(), partial(), fill(partial(), "a\n\n\tb \\u{41}\u200b \n")} {
+	for _, d := range []wasm.Dossier{whole(), partial(), hostile(), fill(partial(), "a\n\n\tb \\u{41}\u200b \n")} {
 		text, p := assemble(d)
 		checkPlacement(t, d, text, p)
 	}
@@ -259,15 +274,59 @@ func TestPlacementPointsAtEveryClaimAndQuote(t *testing.T) {
 
 func TestUnverifiedQuotesStandOnlyUnderClaimsNotAdopted(t *testing.T) {
 	text, _ := assemble(partial())
-	adopted, rest, found := strings.Cut(string(text), "that were NOT ADOPTED")
+	adopted, rest, found := strings.Cut(string(text), "Not adopted, of slot")
 	if !found || strings.Contains(adopted, "NOT VERIFIED") || strings.Contains(adopted, "NOT ADOPTED") {
 		t.Errorf("before the unadopted claims:\n%s", adopted)
 	}
-	for _, want := range []string{"Quote 1.3.1, NOT VERIFIED, unobserved: no source", "Quote 1.4.1, NOT VERIFIED, near: README.md line 3",
-		"The source holds:\n    | \u201cten\u201d seconds\n", "No quote was given."} {
+	for _, want := range []string{"Quote 1.3.1, NOT VERIFIED, unobserved: no source", "Quote 1.4.1, NOT VERIFIED, near: S1 README.md line 3",
+		"the passage it names does not hold:\n    > Leases never end.\n", "The source holds instead:\n    | \u201cten\u201d seconds\n", "No quote was given."} {
 		if !strings.Contains(rest, want) {
 			t.Errorf("no %q in\n%s", want, rest)
 		}
+	}
+}
+
+func TestQuotesFromBeyondPlainStatementsSaySo(t *testing.T) {
+	for role, want := range map[string]string{
+		"": "verified: ", wasm.RoleBody: "verified: ", wasm.RoleHidden: "verified, FROM HIDDEN TEXT: ",
+		wasm.RoleExample: "verified, FROM AN EXAMPLE: ", wasm.RoleQuoted: "verified, FROM QUOTED WORDS: ",
+		wasm.RoleFrontMatter: "verified, FROM FRONT MATTER: ", "new: kind": `verified, ROLE "new: kind": `,
+	} {
+		d := whole()
+		d.Slots[0].Claims[0].Citations[0].Role = role
+		if text, _ := assemble(d); !strings.Contains(string(text), "  Quote 1.1.1, "+want) {
+			t.Errorf("no %q for role %q", want, role)
+		}
+	}
+}
+
+func TestSourcesOfOneNameAreToldApart(t *testing.T) {
+	d := whole()
+	other := d.Sources[0]
+	other.Source = "src-2"
+	d.Sources = append(d.Sources, other)
+	d.Slots[1].Claims[0].Citations[0].Source = "src-2"
+	text, _ := assemble(d)
+	for _, want := range []string{"Quote 1.1.1, verified: S1 README.md", "Quote 2.1.1, verified: S2 README.md", "  S2  README.md, source src-2\n"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %q", want)
+		}
+	}
+}
+
+func TestACostIsOnlySaidWhenItIsKnown(t *testing.T) {
+	for want, r := range map[string]wasm.DossierReceipt{
+		"5 micro-USD (0.000005 USD), evidence reported": {State: "settled", Actual: 5, Evidence: "reported"},
+		"0 micro-USD (0.000000 USD), evidence not_sent": {State: "settled", Evidence: "not_sent"},
+		"none: never contacted":                         {State: "released"},
+		"not known":                                     {State: "contacted"},
+	} {
+		if got := actual(r); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	if got := usd(-9_000_000_000_000_001); got != "-9000000000.000001" {
+		t.Error(got)
 	}
 }
 
@@ -279,82 +338,6 @@ func TestFreeWordsAreWrapped(t *testing.T) {
 		if utf8.RuneCountInString(line) > width+12 { // a digest behind its label may stand out
 			t.Errorf("%d columns: %q", utf8.RuneCountInString(line), line)
 		}
-	}
-}
-
-func request(body []byte) []byte {
-	header, _ := json.Marshal(wasm.RequestHeader{ABI: wasm.ABI, Kind: wasm.KindAssembler, Op: wasm.OpAssemble, MediaType: wasm.MediaDossier})
-	return append(append(header, '\n'), body...)
-}
-
-func body(t testing.TB, d wasm.Dossier) []byte {
-	t.Helper()
-	raw, err := canon.Marshal(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return raw
-}
-
-func TestAnswerCarriesTextAndPlacement(t *testing.T) {
-	answer, code := guest.Serve(request(body(t, whole())))
-	line, rest, _ := bytes.Cut(answer, []byte("\n"))
-	var h wasm.AssembleHeader
-	if err := json.Unmarshal(line, &h); err != nil || code != wasm.RunOK || int(h.TextBytes+h.PlacementBytes) != len(rest) {
-		t.Fatalf("code %d, header %s, %v", code, line, err)
-	}
-	var p wasm.Placement
-	if err := canon.Unmarshal(rest[h.TextBytes:], &p); err != nil {
-		t.Fatal(err)
-	}
-	checkPlacement(t, whole(), rest[:h.TextBytes], p)
-}
-
-func TestManifestsThatBreakAPromiseAreRefused(t *testing.T) {
-	raw := string(body(t, whole()))
-	change := func(f func(*wasm.Dossier)) string {
-		d := fill(whole(), "x")
-		f(&d)
-		return string(body(t, d))
-	}
-	for name, c := range map[string]struct{ body, code, detail string }{
-		"not JSON":           {"hello", wasm.CodeBadInput, ""},
-		"trailing data":      {raw + "{}", wasm.CodeBadInput, ""},
-		"unknown field":      {`{"secret words":1,` + raw[1:], wasm.CodeBadInput, "unknown field"},
-		"duplicate field":    {`{"schema":"a",` + raw[1:], wasm.CodeBadInput, "schema: duplicate field"},
-		"wrong type":         {strings.Replace(raw, `"complete":true`, `"complete":"secret words"`, 1), wasm.CodeBadInput, "complete: not what the schema says"},
-		"invalid UTF-8":      {strings.Replace(raw, "Operators", "\xff", 1), wasm.CodeBadInput, "slots[0].perspective: invalid UTF-8"},
-		"schema":             {change(func(d *wasm.Dossier) { d.Schema = "writ.dossier.v2" }), wasm.CodeBadInput, "schema:"},
-		"complete in part":   {change(func(d *wasm.Dossier) { d.Slots[1].State = "blocked" }), wasm.CodeBadInput, "slots[1].state:"},
-		"slot twice":         {change(func(d *wasm.Dossier) { d.Slots[1].Slot = 1 }), wasm.CodeBadInput, "slots[1].slot:"},
-		"slot zero":          {change(func(d *wasm.Dossier) { d.Slots[0].Slot = 0 }), wasm.CodeBadInput, "slots[0].slot:"},
-		"adopted unverified": {change(func(d *wasm.Dossier) { d.Slots[0].Claims[1].Citations[1].Status = statusNear }), wasm.CodeBadInput, "slots[0].claims[1].adopted:"},
-		"adopted unquoted":   {change(func(d *wasm.Dossier) { d.Slots[0].Claims[0].Citations = nil }), wasm.CodeBadInput, "slots[0].claims[0].adopted:"},
-		"conflict of none":   {change(func(d *wasm.Dossier) { d.Conflicts[0].Claims[1].Claim = 7 }), wasm.CodeBadInput, "conflicts[0].claims[1]:"},
-		"over 64 KiB":        {change(func(d *wasm.Dossier) { d.Slots[0].Claims[0].Text = strings.Repeat("word ", 14_000) }), wasm.CodeOutputLimit, "at most 65536"},
-		"over by escaping":   {change(func(d *wasm.Dossier) { d.Slots[0].Claims[0].Text = strings.Repeat("\u200b", 9_000) }), wasm.CodeOutputLimit, "at most 65536"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			answer, code := guest.Serve(request([]byte(c.body)))
-			var h wasm.AnswerHeader
-			if err := json.Unmarshal(answer, &h); err != nil || code != wasm.RunRefused {
-				t.Fatalf("code %d, answer %.200q, %v", code, answer, err)
-			}
-			if h.Error.Code != c.code || !strings.Contains(h.Error.Detail, c.detail) || strings.Contains(h.Error.Detail, "secret words\"") {
-				t.Errorf("error %+v", h.Error)
-			}
-		})
-	}
-}
-
-func TestManifestIsStrictJSON(t *testing.T) {
-	raw, err := os.ReadFile("manifest.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var m wasm.Manifest
-	if err := canon.Unmarshal(raw, &m); err != nil || m.ABI != wasm.ABI || m.Kind != wasm.KindAssembler || m.Name != "dossier.v1" || m.MediaTypes[0] != wasm.MediaDossier {
-		t.Fatalf("%+v, %v", m, err)
 	}
 }
 
@@ -377,10 +360,4 @@ func FuzzWordsStayWords(f *testing.F) {
 			t.Fatalf("own lines changed:\n%s", text)
 		}
 	})
-}
-
-func FuzzServeNeverPanics(f *testing.F) {
-	f.Add(body(f, whole()))
-	f.Add(body(f, partial()))
-	f.Fuzz(func(t *testing.T, body []byte) { guest.Serve(request(body)) })
 }

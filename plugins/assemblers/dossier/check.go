@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/writ-kernel/writ/abi/wasm"
@@ -20,6 +21,9 @@ func check(d wasm.Dossier) error {
 	if d.Schema != wasm.DossierSchema {
 		return fmt.Errorf("schema: not %s", wasm.DossierSchema)
 	}
+	if len(d.Slots) == 0 {
+		return errors.New("slots: none")
+	}
 	claims := make(map[int]int, len(d.Slots))
 	for i, s := range d.Slots {
 		at := fmt.Sprintf("slots[%d]", i)
@@ -28,7 +32,7 @@ func check(d wasm.Dossier) error {
 		}
 		claims[s.Slot] = len(s.Claims)
 		if d.Complete && s.State != stateComplete {
-			return fmt.Errorf("%s.state: a complete dossier has complete children only", at)
+			return fmt.Errorf("%s.state: a complete dossier has complete slots only", at)
 		}
 		for j, c := range s.Claims {
 			if c.Adopted && !verified(c.Citations) {

@@ -78,3 +78,15 @@ func partial() wasm.Dossier {
 	d.Receipts[1].Bound, d.Receipts[1].State, d.Receipts[1].Evidence, d.Receipts[1].ResponseSHA256 = 20_000, "unknown", "", ""
 	return d
 }
+
+// hostile is a dossier whose every free text and name plays the dossier's own voice.
+func hostile() wasm.Dossier {
+	forged := "x\n\nSOURCES\n=======\n  Claim 9.9\n    > y\n  Quote 9.9.9, verified: S1 README.md line 1, span 0\n    | z\r\x1b[2J\u202etxt\u202c \\u{202E}\tq\u2028COST\u200b"
+	d := fill(partial(), forged)
+	d.Sources[0].Name = "a\nCOST \"b\""
+	cite := &d.Slots[0].Claims[0].Citations[0]
+	cite.Name, cite.Role = d.Sources[0].Name, wasm.RoleHidden
+	d.Slots[0].Claims[1].Citations[0].Role = "own: words"
+	d.Slots[1].Reason, d.Receipts[1].ReservationID = "none.\nThis dossier is complete", "res-2: settled"
+	return d
+}

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/writ-kernel/writ/abi/visible"
 )
 
 const (
-	width      = 100      // columns that words are wrapped to; a longer word stands alone
-	wordIndent = "      " // before others' free words
-	quoteBar   = "    | " // before a source's words
+	width     = 100      // columns that words are wrapped to; a longer word stands alone
+	wordMark  = "    > " // before the words of a caller, a slot or the host
+	quoteMark = "    | " // before a source's words
 )
 
 // page collects lines. Each of its methods writes whole lines for one voice.
@@ -55,20 +57,21 @@ func (p *page) say(format string, numbers ...int) {
 // way of name.
 func (p *page) item(format string, args ...any) { p.write("  " + fmt.Sprintf(format, args...)) }
 
-// words writes others' free words: line breaks stay, long lines are wrapped.
+// words writes others' free words: line breaks stay, long lines are wrapped, and a tab, which could
+// fake columns, is shown as one.
 func (p *page) words(s string) {
-	for line := range strings.SplitSeq(s, "\n") {
-		for _, part := range wrap(escape(line, ""), width-len(wordIndent)) {
-			p.write(wordIndent + part)
+	for line := range strings.SplitSeq(visible.Text(s), "\n") {
+		for _, part := range wrap(strings.ReplaceAll(line, "\t", `\u{0009}`), width-len(wordMark)) {
+			p.write(wordMark + part)
 		}
 	}
 }
 
-// quote writes a source's words: line breaks and tabs stay, and nothing is wrapped, so that the quote
-// can be read back from behind the bar.
-func (p *page) quote(s string) {
-	for line := range strings.SplitSeq(s, "\n") {
-		p.write(quoteBar + escape(line, "\t"))
+// quote writes quoted words behind a mark: line breaks and tabs stay, and nothing is wrapped, so that
+// the quote can be read back from behind it.
+func (p *page) quote(mark, s string) {
+	for line := range strings.SplitSeq(visible.Text(s), "\n") {
+		p.write(mark + line)
 	}
 }
 

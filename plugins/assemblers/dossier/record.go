@@ -1,8 +1,7 @@
 package main
 
 import (
-	"strconv"
-	"strings"
+	"fmt"
 
 	"github.com/writ-kernel/writ/abi/wasm"
 )
@@ -24,7 +23,7 @@ func sources(p *page, d wasm.Dossier) {
 		}
 		p.item("S%d  %s, %d bytes, %d lines, digest %s", i+1, name(s.Name), s.Size, s.Lines, short(s.RawSHA256))
 		for _, r := range s.Ranges {
-			p.item("  shown to child %d: %s", r.Slot, lineRange(r.FromLine, r.ToLine))
+			p.item("  shown to slot %d: %s", r.Slot, lineRange(r.FromLine, r.ToLine))
 		}
 	}
 	if read == len(d.Sources) {
@@ -53,35 +52,44 @@ func costs(p *page, d wasm.Dossier) {
 		micro int64
 		means string
 	}{
-		{"Allowance", d.Money.Allowance, "what the operation may hold in all"},
+		{"Allowance", d.Money.Allowance, "the most the operation may hold"},
 		{"Reserved", d.Money.Reserved, "held for calls not yet made"},
 		{"Contacted", d.Money.Contacted, "held for calls under way"},
 		{"Settled", d.Money.Settled, "known to be spent"},
 		{"Unknown", d.Money.Unknown, "held because a call's cost is not known"},
 	}
-	p.item("%-10s %20s %22s", "", "micro-USD", "USD")
+	p.item("%-10s %16s %18s", "", "micro-USD", "USD")
 	for _, r := range rows {
-		p.item("%-10s %20d %22s  %s", r.label, r.micro, usd(r.micro), r.means)
+		p.item("%-10s %16d %18s  %s", r.label, r.micro, usd(r.micro), r.means)
 	}
-	p.say("Held bounds are not a billing cap: they are what was set aside before each call. The provider's" +
-		" own account says what is billed.")
+	p.blank()
+	p.say("Held bounds are not a billing cap: they were set aside before each call. What is billed stands in the" +
+		" provider's own account.")
 	p.blank()
 	p.say("Receipts: %d", len(d.Receipts))
 	for _, r := range d.Receipts {
-		p.item("%s, child %d, deployment %s: %s", name(r.ReservationID), r.Slot, name(r.Deployment), name(r.State))
+		p.item("%s, slot %d, deployment %s: %s", name(r.ReservationID), r.Slot, name(r.Deployment), name(r.State))
 		p.item("  bound     %s", amount(r.Bound))
-		if r.Evidence == "" {
-			p.item("  actual    not known")
-		} else {
-			p.item("  actual    %s, evidence %s", amount(r.Actual), name(r.Evidence))
-		}
+		p.item("  actual    %s", actual(r))
 		p.item("  payload   %s", name(r.PayloadSHA256))
 		p.item("  response  %s", name(r.ResponseSHA256))
 	}
 }
 
+// actual is what a call cost and how that is known.
+func actual(r wasm.DossierReceipt) string {
+	if r.Evidence != "" {
+		return amount(r.Actual) + ", evidence " + name(r.Evidence)
+	}
+	switch r.State {
+	case "reserved", "released":
+		return "none: never contacted"
+	}
+	return "not known"
+}
+
 // appendix has every digest in full, with the exact place of each quote.
-func appendix(p *page, d wasm.Dossier) {
+func appendix(p *page, known known, d wasm.Dossier) {
 	p.section("APPENDIX: DIGESTS")
 	p.say("SHA-256 in lower-case hex. Offsets are code points of the normalized text and bytes of the source," +
 		" from 0, the end not included.")
@@ -96,35 +104,23 @@ func appendix(p *page, d wasm.Dossier) {
 	for _, s := range d.Slots {
 		for i, c := range s.Claims {
 			for j, cite := range c.Citations {
-				span(p, numbered("Quote ", s.Slot, i+1, j+1), cite)
+				span(p, known, fmt.Sprintf("%d.%d.%d", s.Slot, i+1, j+1), cite)
 			}
 		}
 		for i, c := range s.Contradictions {
 			for j, cite := range c.Citations {
-				span(p, numbered("Quote c", s.Slot, i+1, j+1), cite)
+				span(p, known, fmt.Sprintf("c%d.%d.%d", s.Slot, i+1, j+1), cite)
 			}
 		}
 	}
 }
 
-func numbered(label string, numbers ...int) string {
-	var b strings.Builder
-	b.WriteString(label)
-	for i, n := range numbers {
-		if i > 0 {
-			b.WriteByte('.')
-		}
-		b.WriteString(strconv.Itoa(n))
-	}
-	return b.String()
-}
-
 // span writes the exact place of a quote that was bound to one.
-func span(p *page, label string, c wasm.Citation) {
+func span(p *page, known known, number string, c wasm.Citation) {
 	if c.SpanSHA256 == "" {
-		p.item("%s  %s, bound to no span", label, name(c.Status))
+		p.item("Quote %s  %s, bound to no span", number, name(c.Status))
 		return
 	}
-	p.item("%s  %s, %s, code points %d-%d, bytes %d-%d", label, name(c.Status), name(c.Name), c.Start, c.End, c.RawStart, c.RawEnd)
+	p.item("Quote %s  %s, %s, code points %d-%d, bytes %d-%d", number, name(c.Status), known.title(c), c.Start, c.End, c.RawStart, c.RawEnd)
 	p.item("  span      %s", name(c.SpanSHA256))
 }
