@@ -148,7 +148,7 @@ func newMachines(t *testing.T, policy *policies.Policy, extra ...string) func(t 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = supervisor.Close() })
-	shared := &plugins{registry: vouched, pool: pool(), supervisor: supervisor, limits: policy.Plugins}
+	shared := &plugins{registry: vouched, pool: pool(t), supervisor: supervisor, limits: policy.Plugins}
 	return func(t *testing.T) *machine { return &machine{t: t, dir: t.TempDir(), policy: policy, plugins: shared} }
 }
 

@@ -9,17 +9,25 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/writ-kernel/writ/host/wasm"
+	"github.com/writ-kernel/writ/registry/registrytest"
 )
 
-// pool is shared by the tests of this package, which compile the same modules.
-var pool = sync.OnceValue(func() *wasm.Pool { return wasm.NewPool(wasm.Config{}) })
+// workers are shared by the tests of this package, which compile the same modules.
+var workers struct {
+	once sync.Once
+	pool *wasm.Pool
+}
+
+func pool(t testing.TB) *wasm.Pool {
+	workers.once.Do(func() { workers.pool = wasm.NewPool(wasm.Config{Executable: registrytest.Writ(t)}) })
+	return workers.pool
+}
 
 func TestMain(m *testing.M) {
-	if wasm.WorkerMain() {
-		return
-	}
 	code := m.Run()
-	pool().Close()
+	if workers.pool != nil {
+		workers.pool.Close()
+	}
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1

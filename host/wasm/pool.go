@@ -26,6 +26,8 @@ type Config struct {
 	// CacheDir keeps compiled modules from one process to the next; empty keeps none. It belongs to
 	// this user alone.
 	CacheDir string
+	// Executable is the program whose main calls WorkerMain; empty means this one.
+	Executable string
 	// CompileWall bounds loading one module into one worker; 0 means two minutes.
 	CompileWall time.Duration
 }
@@ -244,7 +246,7 @@ func (p *Pool) take() (*process, error) {
 		delete(p.all, w)
 	}
 	p.mu.Unlock()
-	w, err := startProcess(p.launcher, p.config.CacheDir)
+	w, err := startProcess(p.launcher, p.config)
 	if err != nil {
 		return nil, err
 	}

@@ -26,13 +26,16 @@ type process struct {
 	done   chan struct{} // closed once the process is reaped and its stderr read to the end
 }
 
-func startProcess(l *launcher, cacheDir string) (*process, error) {
+func startProcess(l *launcher, c Config) (*process, error) {
 	if os.Args[0] == workerName {
 		return nil, errors.New("a worker does not start workers: main must call wasm.WorkerMain first")
 	}
-	path, err := executable()
-	if err != nil {
-		return nil, err
+	path := c.Executable
+	if path == "" {
+		var err error
+		if path, err = executable(); err != nil {
+			return nil, err
+		}
 	}
 	conn, remote, err := socketPair()
 	if err != nil {
@@ -63,7 +66,7 @@ func startProcess(l *launcher, cacheDir string) (*process, error) {
 		errRead.Close()
 		_, _ = proc.Wait()
 	}()
-	if err := writeFrame(conn, frameHello, hello{CacheDir: cacheDir}); err != nil {
+	if err := writeFrame(conn, frameHello, hello{CacheDir: c.CacheDir}); err != nil {
 		p.kill()
 		return nil, err
 	}

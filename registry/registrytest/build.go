@@ -29,6 +29,18 @@ func Build(t testing.TB, extra ...string) string {
 	return dir
 }
 
+// Writ builds the plugins and the writ binary that is pinned to them, and returns the binary's path. A
+// test of a package that runs workers or adapters under the race detector lets this binary be the
+// worker, because the detector would slow down what the sandbox bounds by wall time.
+func Writ(t testing.TB, extra ...string) string {
+	t.Helper()
+	dir := Build(t, append([]string{withWrit}, extra...)...)
+	return filepath.Join(filepath.Dir(dir), "writ")
+}
+
+// withWrit stands among the extras of a build that also wants the binary.
+const withWrit = "-writ"
+
 // Open builds the plugins and opens their registry.
 func Open(t testing.TB, extra ...string) *registry.Registry {
 	t.Helper()
@@ -61,6 +73,10 @@ func build(key string, extra []string) (string, error) {
 	}
 	args := []string{"run", "./plugins/build", "-out", out}
 	for _, e := range extra {
+		if e == withWrit {
+			args = append(args, e)
+			continue
+		}
 		args = append(args, "-extra", e)
 	}
 	cmd := exec.Command("go", args...)
