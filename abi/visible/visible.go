@@ -61,3 +61,15 @@ func Text(s string) string {
 	}
 	return b.String()
 }
+
+// Safe reports that every code point of s has a shape of its own and stays where it stands, so that s
+// can be printed as it is. Text that an assembler wrote is safe already; escaping it again would show
+// other bytes than the artifact holds.
+func Safe(s string) bool {
+	for _, r := range s {
+		if r < 0x20 && r != '\t' && r != '\n' || Kind(r) != "" {
+			return false
+		}
+	}
+	return utf8.ValidString(s)
+}

@@ -55,3 +55,12 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
+
+func TestWhatTextMadeIsSafeAndWhatItEscapedIsNot(t *testing.T) {
+	for _, s := range []string{"plain\n\tand é", "a\u202eb", "a\x1bb", "a\u200bb", "bad \xff", "\\u{202E}", "\ufffd"} {
+		changed := Text(s) != s && s != "\\u{202E}"
+		if Safe(s) == changed || !Safe(Text(s)) {
+			t.Errorf("%q: safe %v", s, Safe(s))
+		}
+	}
+}

@@ -7,8 +7,8 @@ import (
 
 	writv1 "github.com/writ-kernel/writ/abi/api/writ/v1"
 	"github.com/writ-kernel/writ/abi/reason"
+	"github.com/writ-kernel/writ/abi/visible"
 	"github.com/writ-kernel/writ/host/api"
-	"github.com/writ-kernel/writ/kernel/evidence"
 )
 
 // refusal is the typed form of any error.
@@ -45,7 +45,7 @@ func (a *app) fail(err error) int {
 	if next != "" {
 		text += "\n" + next
 	}
-	a.say("%s", evidence.Visible(text))
+	a.say("%s", visible.Text(text))
 	if a.json {
 		a.printJSON(map[string]any{"error": map[string]any{
 			"reason": reason.Name(typed.Code), "field": typed.Field, "message": message, "next": next,
@@ -112,5 +112,5 @@ func outcome(op *writv1.Operation) string {
 	if next := advice[op.GetReason()]; next != "" {
 		text += "\n" + next
 	}
-	return evidence.Visible(text)
+	return visible.Text(text)
 }

@@ -7,7 +7,7 @@ import (
 
 	writv1 "github.com/writ-kernel/writ/abi/api/writ/v1"
 	"github.com/writ-kernel/writ/abi/reason"
-	"github.com/writ-kernel/writ/kernel/evidence"
+	"github.com/writ-kernel/writ/abi/visible"
 )
 
 // progress tells on stderr what happens: one live line on a terminal, one line per step otherwise.
@@ -26,7 +26,7 @@ func (p *progress) note(format string, args ...any) {
 		return
 	}
 	p.end()
-	p.app.say("%s", evidence.Visible(fmt.Sprintf(format, args...)))
+	p.app.say("%s", visible.Text(fmt.Sprintf(format, args...)))
 }
 
 func (p *progress) event(e *writv1.OperationEvent) { p.step(eventWords(e)) }
@@ -103,7 +103,7 @@ var waitingWords = map[reason.Code]string{
 
 // oneLine makes text safe to print on a single line.
 func oneLine(text string) string {
-	return strings.NewReplacer("\n", " ", "\t", " ").Replace(evidence.Visible(text))
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(visible.Text(text))
 }
 
 // fit cuts a line to a number of code points; the texts shown here are narrow ones.

@@ -14,7 +14,7 @@ import (
 
 	writv1 "github.com/writ-kernel/writ/abi/api/writ/v1"
 	"github.com/writ-kernel/writ/abi/reason"
-	"github.com/writ-kernel/writ/kernel/evidence"
+	"github.com/writ-kernel/writ/abi/visible"
 )
 
 // The JSON form of an operation. Numbers are numbers; times are RFC 3339 in UTC; money is micro-USD.
@@ -178,21 +178,24 @@ func (a *app) printResult(op *writv1.Operation, dir string) {
 	}
 	out := bufio.NewWriter(a.stdout)
 	if result := op.GetResearch(); result != nil {
-		text := evidence.Visible(result.GetText())
+		text := result.GetText()
+		if !visible.Safe(text) {
+			text = visible.Text(text)
+		}
 		fmt.Fprintln(out, strings.TrimSuffix(text, "\n"))
 		fmt.Fprintln(out)
 		printArtifact(out, "dossier", dir, result.GetDossier())
 		printArtifact(out, "manifest", dir, result.GetManifest())
 	}
-	fmt.Fprintf(out, "%-10s %s\n", "operation", evidence.Visible(op.GetOperationId()))
+	fmt.Fprintf(out, "%-10s %s\n", "operation", visible.Text(op.GetOperationId()))
 	fmt.Fprintf(out, "%-10s %s\n", "state", stateName(op.GetState()))
 	fmt.Fprintf(out, "%-10s %s\n", "money", moneyLine(op.GetMoney()))
 	a.flush(out)
 }
 
 func printArtifact(out io.Writer, label, dir string, ref *writv1.ArtifactRef) {
-	fmt.Fprintf(out, "%-10s %s\n", label, evidence.Visible(filepath.Join(dir, ref.GetPath())))
-	fmt.Fprintf(out, "%-10s sha256 %s, %d bytes\n", "", evidence.Visible(ref.GetSha256()), ref.GetSize())
+	fmt.Fprintf(out, "%-10s %s\n", label, visible.Text(filepath.Join(dir, ref.GetPath())))
+	fmt.Fprintf(out, "%-10s sha256 %s, %d bytes\n", "", visible.Text(ref.GetSha256()), ref.GetSize())
 }
 
 func moneyLine(m *writv1.Money) string {

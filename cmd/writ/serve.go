@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/writ-kernel/writ/abi/visible"
 	"github.com/writ-kernel/writ/host/daemon"
-	"github.com/writ-kernel/writ/kernel/evidence"
 )
 
 func (a *app) serveCommand() *cobra.Command {
@@ -35,7 +35,7 @@ func (a *app) serve(ctx context.Context) error {
 				a.printJSON(map[string]any{"data": s.Dir, "socket": s.Socket})
 				return
 			}
-			a.say("serving %s on %s", evidence.Visible(s.Dir), evidence.Visible(s.Socket))
+			a.say("serving %s on %s", visible.Text(s.Dir), visible.Text(s.Socket))
 		},
 		Drained: func(pending []string) {
 			if len(pending) > 0 {

@@ -3,10 +3,10 @@ package main
 import (
 	"strings"
 
-	"github.com/writ-kernel/writ/kernel/evidence"
+	"github.com/writ-kernel/writ/abi/visible"
 )
 
-func joinIDs(ids []string) string { return evidence.Visible(strings.Join(ids, ", ")) }
+func joinIDs(ids []string) string { return visible.Text(strings.Join(ids, ", ")) }
 
 // shellWord quotes a word for a POSIX shell where it needs to be.
 func shellWord(word string) string {

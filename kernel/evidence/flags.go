@@ -57,6 +57,3 @@ func invisible(r rune) bool {
 	kind := visible.Kind(r)
 	return kind != "" && kind != FlagControl
 }
-
-// Visible makes s safe to print, by the rule of visible.Text.
-func Visible(s string) string { return visible.Text(s) }
