@@ -96,7 +96,7 @@ var advice = map[reason.Code]string{
 	writv1.Reason_REASON_UNKNOWN_CAPABILITY:  "This process does not offer that capability.",
 	writv1.Reason_REASON_CONTACT_DENIED:      "writ ops show lists the denials.",
 	writv1.Reason_REASON_LANE_BUSY:           "Try again in a moment.",
-	writv1.Reason_REASON_ARTIFACT_MISMATCH:   "A file in the data directory is not what was recorded; it was set aside and is not used.",
+	writv1.Reason_REASON_ARTIFACT_MISMATCH:   "A file in the data directory is not what was recorded; it is not used.",
 	writv1.Reason_REASON_CHECKPOINT_MISMATCH: "Two records disagree; writ ops show tells where.",
 }
 

@@ -71,6 +71,9 @@ func (w *world) moveLocked(id string, state writv1.OperationState, change func(*
 	}
 	op.State = state
 	op.Sequence++
+	if state == writv1.OperationState_OPERATION_STATE_COMPLETE || state == writv1.OperationState_OPERATION_STATE_INCOMPLETE {
+		op.Research = &writv1.ResearchResult{Text: "a dossier\n", Dossier: &writv1.ArtifactRef{}, Manifest: &writv1.ArtifactRef{}, ManifestJson: "{}"}
+	}
 	if change != nil {
 		change(op)
 	}
@@ -168,6 +171,9 @@ func (n *fakeNode) AdmitOperation(_ context.Context, req *writv1.AdmitOperationR
 			}
 			return &writv1.AdmitOperationResponse{Operation: op, Duplicate: true}, nil
 		}
+	}
+	if req.ValidateOnly {
+		return &writv1.AdmitOperationResponse{}, nil
 	}
 	op := &writv1.Operation{
 		OperationId: fmt.Sprintf("op-%d", len(w.ops)+1), IdempotencyKey: req.IdempotencyKey, State: writv1.OperationState_OPERATION_STATE_QUEUED,

@@ -272,7 +272,11 @@ func (a *app) cancelOperation(ctx context.Context, id string) (err error) {
 	if err != nil {
 		return err
 	}
-	progress.note("%s", kept(op))
+	if answer.GetOperation().GetState() == op.GetState() && op.GetState() != writv1.OperationState_OPERATION_STATE_CANCELLED {
+		progress.note("operation %s had ended before; nothing was cancelled", id)
+	} else {
+		progress.note("%s", kept(op))
+	}
 	a.printResult(op, s.resolved())
 	if op.GetState() == writv1.OperationState_OPERATION_STATE_CANCELLED {
 		a.exit = exitComplete // that was asked for
@@ -336,7 +340,11 @@ func (a *app) resume(ctx context.Context, s *session, progress *progress, id str
 	if err != nil {
 		return nil, err
 	}
-	progress.note("resumed %s", id)
+	if board.Ended(answer.GetOperation().GetState()) {
+		progress.note("%s has ended; nothing is left to resume", id)
+	} else {
+		progress.note("resumed %s", id)
+	}
 	return a.follow(ctx, s, progress, id, answer.GetOperation().GetSequence(), false)
 }
 

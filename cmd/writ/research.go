@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -31,7 +32,10 @@ func (a *app) researchCommand() *cobra.Command {
 	var f researchFlags
 	cmd := &cobra.Command{
 		Use: "research", Short: "Run a research dossier over local files", Long: researchLong, Example: researchExample,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.research(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.keyed = cmd.Flags().Changed("key")
+			return a.research(cmd.Context(), f)
+		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -59,8 +63,7 @@ func (a *app) research(ctx context.Context, f researchFlags) (err error) {
 		return err
 	}
 	defer func() { err = firstError(err, s.close()) }()
-	chosen := f.key != ""
-	if !chosen {
+	if !f.keyed {
 		f.key = randomKey()
 	}
 	progress := a.progress()
@@ -70,7 +73,11 @@ func (a *app) research(ctx context.Context, f researchFlags) (err error) {
 	// would run without anyone who knows its name.
 	calls := context.WithoutCancel(ctx)
 	progress.step("checking the sources; the first time takes a few seconds")
-	if _, err := p.importSources(calls, s, true); err != nil {
+	foreseen, err := p.importSources(calls, s, true)
+	if err != nil {
+		return err
+	}
+	if err := p.rehearse(calls, s, f.key, foreseen); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -93,13 +100,32 @@ func (a *app) research(ctx context.Context, f researchFlags) (err error) {
 	id := admitted.GetOperation().GetOperationId()
 	progress.note("operation %s, key %s", id, f.key)
 	// An operation that was there before is someone else's to cancel.
-	op, err := a.follow(ctx, s, progress, id, 0, !admitted.GetDuplicate() || !chosen)
+	op, err := a.follow(ctx, s, progress, id, 0, !admitted.GetDuplicate() || !f.keyed)
 	if err != nil {
 		return err
 	}
 	progress.end()
 	a.printResult(op, s.resolved())
 	return nil
+}
+
+// rehearse asks whether the admission would be refused, before anything is imported for it. That a new
+// source is not there yet is no refusal.
+func (p *researchPlan) rehearse(ctx context.Context, s *session, key string, foreseen []*writv1.ImportedSource) error {
+	request := &writv1.AdmitOperationRequest{
+		IdempotencyKey: key, Input: &writv1.AdmitOperationRequest_Research{Research: p.input(foreseen)}, ValidateOnly: true,
+	}
+	err := s.do(ctx, func(c *client.Client) error {
+		_, err := c.Operations.AdmitOperation(ctx, request)
+		return err
+	})
+	if err == nil {
+		return nil
+	}
+	if refused := refusal(err); refused.Code == writv1.Reason_REASON_NOT_FOUND && strings.HasSuffix(refused.Field, ".source_id") {
+		return nil
+	}
+	return p.inWords(err)
 }
 
 // importSources sends every file once per use, in the order given, and returns the sources in that

@@ -24,6 +24,7 @@ type researchFlags struct {
 	slots            [2][]string
 	allowance        int64
 	key              string
+	keyed            bool // the caller chose the key
 	route            string
 	deadline         time.Duration
 	noRead, noEgress bool
@@ -145,7 +146,10 @@ func (p *researchPlan) checkInput(ceilings *policies.Policy) error {
 		}
 		in.Slots = append(in.Slots, slot)
 	}
-	return p.inWords(in.Validate(ceilings.Research, ceilings.Ledger))
+	if err := in.Validate(ceilings.Research, ceilings.Ledger); err != nil || !p.flags.keyed {
+		return p.inWords(err)
+	}
+	return p.inWords(research.CheckKey(p.flags.key))
 }
 
 func deadlineSeconds(d time.Duration) (uint32, error) {

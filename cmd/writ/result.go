@@ -172,6 +172,10 @@ func (a *app) printResult(op *writv1.Operation, dir string) {
 		a.exit = exitUnended
 		defer func() { a.say("writ: %s", outcome(op)) }()
 	}
+	if op.GetResearch() == nil && (op.GetState() == writv1.OperationState_OPERATION_STATE_COMPLETE || op.GetState() == writv1.OperationState_OPERATION_STATE_INCOMPLETE) {
+		a.exit = exitUnended
+		defer a.say("writ: the result of %s is not shown: %s", op.GetOperationId(), visible.Text(firstText(op.GetDetail(), "a source that it discloses may not be read now")))
+	}
 	if a.json {
 		a.printJSON(operationView(op))
 		return

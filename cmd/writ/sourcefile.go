@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
@@ -33,6 +34,9 @@ func readSource(spec sourceSpec, limit int) (*sourceFile, error) {
 	}
 	if len(spec.path) > maxSourceName || strings.ContainsFunc(spec.path, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return nil, refuse(writv1.Reason_REASON_INVALID_INPUT, "the name must have at most %d bytes and no control character", maxSourceName)
+	}
+	if !utf8.ValidString(spec.path) {
+		return nil, refuse(writv1.Reason_REASON_INVALID_UTF8, "the name is not valid UTF-8")
 	}
 	file, err := os.OpenFile(spec.path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	switch {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"time"
 
 	writv1 "github.com/writ-kernel/writ/abi/api/writ/v1"
 	"github.com/writ-kernel/writ/abi/api/writ/v1/writv1connect"
@@ -23,12 +22,23 @@ func (s *operations) AdmitOperation(ctx context.Context, req *writv1.AdmitOperat
 	if req.GetResearch() == nil {
 		return nil, reason.Field(writv1.Reason_REASON_MISSING_FIELD, "research", "the request carries no input of a known capability")
 	}
+	earlier, err := store.Read(ctx, s.Store, func(r store.Reader) (*storev1.Operation, error) {
+		return research.Duplicate(r, s.Owner, req.IdempotencyKey, researchInput(req.GetResearch()))
+	})
+	if err != nil {
+		return nil, err
+	}
+	if earlier != nil && !req.ValidateOnly {
+		view, err := s.show(ctx, earlier.Id)
+		return &writv1.AdmitOperationResponse{Operation: view, Duplicate: true}, err
+	}
 	admission, err := s.researchRequest(req)
 	if err != nil {
 		return nil, err
 	}
 	if req.ValidateOnly {
-		err := s.Store.View(ctx, func(r store.Reader) error { return research.Check(r, admission, time.Now().UnixMicro()) })
+		// A transition that writes nothing: it is run for its time, which is the store's.
+		err := s.Store.Update(ctx, func(tx store.Tx) error { return research.Check(tx, admission, tx.Now()) })
 		return &writv1.AdmitOperationResponse{}, err
 	}
 	var duplicate bool
@@ -78,6 +88,9 @@ func researchInput(in *writv1.ResearchInput) research.Input {
 }
 
 func (s *operations) GetOperation(ctx context.Context, req *writv1.GetOperationRequest) (*writv1.GetOperationResponse, error) {
+	if req.OperationId == "" {
+		return nil, reason.Field(writv1.Reason_REASON_MISSING_FIELD, "operation_id", "empty")
+	}
 	view, err := s.show(ctx, req.OperationId)
 	return &writv1.GetOperationResponse{Operation: view}, err
 }

@@ -14,6 +14,10 @@ const (
 	maxPage     = 200
 )
 
+// pageMark begins every token, so that what is not one of ours is refused and not taken for a place
+// behind the last row.
+var pageMark = []byte{0x77, 0x01}
+
 // page is one window on a key range. Its token is the first key of the next page, so that rows which
 // appear or vanish meanwhile neither repeat nor hide others.
 type page struct {
@@ -33,10 +37,10 @@ func pageOf(size uint32, token string, prefix []byte) (page, error) {
 		return p, nil
 	}
 	rest, err := base64.RawURLEncoding.DecodeString(token)
-	if err != nil {
+	if err != nil || !bytes.HasPrefix(rest, pageMark) {
 		return p, reason.Field(writv1.Reason_REASON_INVALID_INPUT, "page_token", "not a token of this list")
 	}
-	p.from = append(bytes.Clone(prefix), rest...)
+	p.from = append(bytes.Clone(prefix), rest[len(pageMark):]...)
 	return p, nil
 }
 
@@ -45,7 +49,7 @@ func (p page) walk(r store.Reader, next *string, fn func(key []byte) error) erro
 	count := 0
 	return r.Scan(p.from, store.PrefixEnd(p.prefix), func(key, _ []byte) error {
 		if count == p.size {
-			*next = base64.RawURLEncoding.EncodeToString(key[len(p.prefix):])
+			*next = base64.RawURLEncoding.EncodeToString(append(bytes.Clone(pageMark), key[len(p.prefix):]...))
 			return store.ErrStop
 		}
 		count++

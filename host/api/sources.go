@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	writv1 "github.com/writ-kernel/writ/abi/api/writ/v1"
@@ -25,7 +26,12 @@ const (
 	mediaRawMap  = "application/vnd.writ.raw-map"
 )
 
-type sources struct{ Config }
+type sources struct {
+	Config
+	// storing lets one import write at a time: imports of the same bytes share their promises, and so
+	// the names that they are staged under.
+	storing sync.Mutex
+}
 
 var _ writv1connect.SourcesServiceHandler = (*sources)(nil)
 
@@ -160,6 +166,8 @@ func (s *sources) foresee(ctx context.Context, items []*prepared) ([]*storev1.So
 
 // store promises every file, writes and reads back, then adopts all sources in one transaction.
 func (s *sources) store(ctx context.Context, items []*prepared) ([]*storev1.Source, error) {
+	s.storing.Lock()
+	defer s.storing.Unlock()
 	err := s.Store.Update(ctx, func(tx store.Tx) error {
 		for _, p := range items {
 			for _, f := range p.files {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -106,20 +107,27 @@ func (c *Config) show(ctx context.Context, id string) (*writv1.Operation, error)
 	if s.op.DossierSha256 == "" || !s.readable {
 		return view, nil
 	}
-	view.Research, err = c.result(s.op)
-	return view, err
+	if view.Research, err = c.result(s.op); err != nil {
+		// What the records say is shown all the same; that the files are gone is said beside it.
+		c.Log.Error("a result cannot be read back", "operation", id, "error", err)
+		view.Detail = "the result of this operation is missing from the data directory or was changed there: " + err.Error()
+	}
+	return view, nil
 }
+
+// resultBytes bounds a dossier or manifest that is read back: the hard ceiling, because a policy that
+// was narrowed later says nothing about results that were adopted before.
+const resultBytes = 64 << 10
 
 // result reads the adopted files back by digest.
 func (c *Config) result(op *storev1.Operation) (*writv1.ResearchResult, error) {
-	limits := c.Policy.Research
-	text, err := c.Files.Read(op.Owner, op.DossierSha256, limits.DossierBytes)
+	text, err := c.Files.Read(op.Owner, op.DossierSha256, resultBytes)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("dossier %.12s: %w", op.DossierSha256, err)
 	}
-	manifest, err := c.Files.Read(op.Owner, op.ManifestSha256, limits.ManifestBytes)
+	manifest, err := c.Files.Read(op.Owner, op.ManifestSha256, resultBytes)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("manifest %.12s: %w", op.ManifestSha256, err)
 	}
 	var dossier wasm.Dossier
 	if err := canon.Unmarshal(manifest, &dossier); err != nil {

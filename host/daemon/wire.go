@@ -1,16 +1,22 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 
+	writv1 "github.com/writ-kernel/writ/abi/api/writ/v1"
+	"github.com/writ-kernel/writ/abi/reason"
 	"github.com/writ-kernel/writ/host/api"
 	"github.com/writ-kernel/writ/host/provider"
 	"github.com/writ-kernel/writ/host/runner"
@@ -100,7 +106,7 @@ func (n *node) assemble(o Options, policy *policies.Policy, p *plugins) {
 	host, _ := os.Hostname()
 	n.runner = runner.New(runner.Config{
 		Store: n.store, Jobs: jobs, Research: capability, Policy: policy, Modules: p, Models: p, Files: files{n.files},
-		Holder: fmt.Sprintf("%s/%d", host, os.Getpid()), Parallel: max(o.Parallel, 4), Log: o.Log,
+		Holder: fmt.Sprintf("%s/%d", host, os.Getpid()), Parallel: cmp.Or(o.Parallel, 4), Log: o.Log,
 	})
 	n.handler = api.Handler(api.Config{
 		Store: n.store, Jobs: jobs, Policy: policy, Files: files{n.files}, Normalizer: p, Plugins: p, Owner: n.owner, Log: o.Log,
@@ -134,14 +140,30 @@ func random() []byte {
 
 // readPolicy is the directory's policy file, or the defaults when there is none.
 func readPolicy(dir string) (*policies.Policy, error) {
-	raw, err := os.ReadFile(filepath.Join(dir, policyFile))
+	refuse := func(format string, args ...any) error {
+		return reason.Field(writv1.Reason_REASON_INVALID_INPUT, policyFile, format, args...)
+	}
+	// A link, a pipe or a device must neither be followed nor waited for.
+	f, err := os.OpenFile(filepath.Join(dir, policyFile), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return policies.Default(), nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, refuse("cannot be opened as a file of its own: %w", err)
 	}
-	return policies.Parse(raw)
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, refuse("is not a regular file")
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, policies.MaxFileBytes+1))
+	if err != nil {
+		return nil, refuse("cannot be read: %w", err)
+	}
+	policy, err := policies.Parse(raw)
+	if typed, ok := reason.As(err); ok {
+		typed.Field = strings.TrimSuffix(policyFile+": "+typed.Field, ": ")
+	}
+	return policy, err
 }
 
 // Handler serves the operator API.

@@ -52,7 +52,11 @@ func (r *Runner) heartbeat(ctx context.Context, stop context.CancelCauseFunc, t 
 			return
 		case <-changed:
 			changed = r.Store.Changed()
-			if r.cancelled(ctx, t) {
+			cancelled, err := r.cancelled(ctx, t)
+			if err != nil {
+				return // the store is closed; the step finds out by itself
+			}
+			if cancelled {
 				stop(reason.New(writv1.Reason_REASON_CANCELLED, "cancelled by the operator"))
 				return
 			}
@@ -67,12 +71,11 @@ func (r *Runner) heartbeat(ctx context.Context, stop context.CancelCauseFunc, t 
 	}
 }
 
-func (r *Runner) cancelled(ctx context.Context, t guard.Tenure) bool {
-	job, err := store.Read(ctx, r.Store, func(s store.Reader) (bool, error) {
+func (r *Runner) cancelled(ctx context.Context, t guard.Tenure) (bool, error) {
+	return store.Read(ctx, r.Store, func(s store.Reader) (bool, error) {
 		job, err := operation.Job(s, t.Job)
 		return err == nil && job.CancelRequested, err
 	})
-	return err == nil && job
 }
 
 var errInternal = reason.New(writv1.Reason_REASON_INTERNAL, "an internal fault; the log of this process says more")

@@ -228,7 +228,9 @@ func (r *Runner) assembleOnce(ctx context.Context, c *operation.Claimed) error {
 }
 
 // contactTime is how long a provider call may take: the policy's bound, never past the job's deadline.
-func contactTime(c *operation.Claimed, admitted research.Admitted, now time.Time) time.Duration {
+// What is left is counted on the store's clock, which set the deadline.
+func (r *Runner) contactTime(ctx context.Context, c *operation.Claimed, admitted research.Admitted) (time.Duration, error) {
+	now, err := store.Do(ctx, r.Store, func(tx store.Tx) (int64, error) { return tx.Now(), nil })
 	bound := time.Duration(admitted.Governing.Research.ContactSeconds) * time.Second
-	return min(bound, time.UnixMicro(c.Job.DeadlineUs).Sub(now))
+	return min(bound, time.Duration(c.Job.DeadlineUs-now)*time.Microsecond), err
 }

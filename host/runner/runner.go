@@ -34,6 +34,7 @@ type Config struct {
 type Runner struct {
 	Config
 	slots   chan struct{}
+	freed   chan struct{} // a slot was given back
 	running sync.WaitGroup
 	stop    context.CancelFunc // ends claiming
 	done    chan struct{}      // claiming has ended
@@ -41,7 +42,7 @@ type Runner struct {
 
 // New makes a runner that does nothing yet.
 func New(c Config) *Runner {
-	return &Runner{Config: c, slots: make(chan struct{}, c.Parallel), done: make(chan struct{})}
+	return &Runner{Config: c, slots: make(chan struct{}, c.Parallel), freed: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
 // Start begins to claim. work bounds the jobs themselves; Drain ends claiming and leaves them time.
@@ -50,6 +51,7 @@ func (r *Runner) Start(work context.Context) {
 	r.stop = stop
 	go func() {
 		defer close(r.done)
+		r.recoverAnswers(claiming)
 		r.claim(claiming, work)
 	}()
 }
@@ -74,14 +76,19 @@ func (r *Runner) Drain(ctx context.Context) error {
 	}
 }
 
-// claim is the loop: sweep what time has ended, take what is claimable, wait for a change.
+// claim is the loop: sweep what time has ended, take what is claimable while a slot is free, wait for a
+// change. It never waits for a slot, because time goes on for jobs that nobody runs.
 func (r *Runner) claim(ctx, work context.Context) {
 	for {
 		changed := r.Store.Changed() // before looking, so that no commit in between is missed
 		due, err := r.sweep(ctx)
-		for err == nil {
-			var took bool
-			if took, err = r.take(ctx, work); !took {
+		if err != nil && ctx.Err() == nil {
+			r.Log.Error("sweeping failed", "error", err)
+			due = time.Second
+		}
+		for err = nil; err == nil; {
+			var again bool
+			if again, err = r.take(ctx, work); !again {
 				break
 			}
 		}
@@ -96,6 +103,7 @@ func (r *Runner) claim(ctx, work context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-changed:
+		case <-r.freed:
 		case <-timer.C:
 		}
 		timer.Stop()
@@ -111,12 +119,16 @@ func (r *Runner) sweep(ctx context.Context) (time.Duration, error) {
 		next, now int64
 		more      bool
 	}
+	limit := operation.SweepLimit
 	for {
 		s, err := store.Do(ctx, r.Store, func(tx store.Tx) (swept, error) {
-			next, more, err := r.Jobs.Sweep(tx)
+			next, more, err := r.Jobs.Sweep(tx, limit)
 			return swept{next, tx.Now(), more}, err
 		})
 		switch {
+		case errors.Is(err, store.ErrTooLarge) && limit > 1:
+			limit /= 2
+			continue
 		case err != nil:
 			return 0, err
 		case s.more:
@@ -128,23 +140,34 @@ func (r *Runner) sweep(ctx context.Context) (time.Duration, error) {
 	}
 }
 
-// take claims one job and drives it in its own goroutine. It returns false when there is none.
+// take claims one job and drives it in its own goroutine. It returns true when it is worth calling
+// again at once, and false when there is no job or no slot for one.
 func (r *Runner) take(ctx, work context.Context) (bool, error) {
 	select {
 	case r.slots <- struct{}{}:
-	case <-ctx.Done():
-		return false, ctx.Err()
+	default:
+		return false, nil
 	}
-	claimed, err := store.Do(ctx, r.Store, func(tx store.Tx) (*operation.Claimed, error) {
-		return r.Jobs.Claim(tx, r.Holder, func(tx store.Tx, s *guard.Scope) error { return r.Research.Bind(tx, s) })
+	var more bool
+	claimed, err := store.Do(ctx, r.Store, func(tx store.Tx) (claimed *operation.Claimed, err error) {
+		claimed, more, err = r.Jobs.Claim(tx, r.Holder, func(tx store.Tx, s *guard.Scope) error { return r.Research.Bind(tx, s) })
+		return claimed, err
 	})
 	if err != nil || claimed == nil {
 		<-r.slots
-		return false, err
+		return more && err == nil, err
 	}
 	r.running.Go(func() {
-		defer func() { <-r.slots }()
+		defer r.free()
 		r.drive(work, claimed)
 	})
 	return true, nil
+}
+
+func (r *Runner) free() {
+	<-r.slots
+	select {
+	case r.freed <- struct{}{}:
+	default: // the loop has yet to notice an earlier one
+	}
 }

@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"errors"
-	"time"
 
 	writv1 "github.com/writ-kernel/writ/abi/api/writ/v1"
 	"github.com/writ-kernel/writ/abi/canon"
@@ -17,6 +16,7 @@ import (
 	storev1 "github.com/writ-kernel/writ/kernel/record/writ/store/v1"
 	"github.com/writ-kernel/writ/kernel/research"
 	"github.com/writ-kernel/writ/kernel/store"
+	"github.com/writ-kernel/writ/policies"
 )
 
 // synthesize makes the one call of a slot, or finds what an earlier process made of it, and binds every
@@ -125,7 +125,11 @@ func (r *Runner) checkModel(ctx context.Context, p *preparation) error {
 // call sends exactly the bytes that the reservation binds, stores the raw answer, and settles.
 func (r *Runner) call(ctx context.Context, c *operation.Claimed, p *preparation, row *storev1.Reservation) (Answer, string, error) {
 	limits := p.admitted.Governing.Research
-	calling, cancel := context.WithTimeout(ctx, contactTime(c, p.admitted, time.Now()))
+	left, err := r.contactTime(ctx, c, p.admitted)
+	if err != nil {
+		return Answer{}, "", err
+	}
+	calling, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
 	answer, err := r.Models.Generate(calling, p.admitted.Pins.Model, Call{
 		ID: row.Id, Model: p.admitted.Governing.Route.Model, Payload: p.prompt,
@@ -152,32 +156,34 @@ func (r *Runner) call(ctx context.Context, c *operation.Claimed, p *preparation,
 }
 
 // keep stores a raw answer before anybody interprets it, and books its cost. Neither waits for a
-// cancelled job: what arrived is kept.
+// cancelled job: what arrived is kept. An answer that cannot be stored costs what it costs all the same.
 func (r *Runner) keep(ctx context.Context, c *operation.Claimed, p *preparation, answer Answer) (string, error) {
 	raw, err := canon.Marshal(answer)
 	if err != nil {
 		return "", err
 	}
 	promise := record.MaterializationID(c.Job.Id, research.OutputResponse)
-	if _, err := r.Files.Write(c.Op.Owner, promise, raw, research.ResponseBytes(p.admitted.Governing.Research)); err != nil {
+	_, unstored := r.Files.Write(c.Op.Owner, promise, raw, research.ResponseBytes(p.admitted.Governing.Research))
+	response := research.Response{SHA256: canon.Digest(raw), Size: len(raw), Stored: unstored == nil}
+	if err := r.respond(ctx, c.Op.Owner, c.Job.Id, p.ready.PromptSHA256, p.admitted.Governing.Route, response, answer.Charge); err != nil {
 		return "", err
 	}
-	return canon.Digest(raw), r.respond(ctx, c, p, answer, raw)
+	return response.SHA256, unstored
 }
 
-func (r *Runner) respond(ctx context.Context, c *operation.Claimed, p *preparation, answer Answer, raw []byte) error {
-	response := research.Response{SHA256: canon.Digest(raw), Size: len(raw)}
+// respond books an answer: a liability write, whatever became of its job.
+func (r *Runner) respond(ctx context.Context, owner, job, payloadSHA256 string, route policies.Route, response research.Response, literal string) error {
 	var charge *ledger.Charge
-	if known, proven := ledger.Assess(p.admitted.Governing.Route, answer.Charge); proven {
+	if known, proven := ledger.Assess(route, literal); proven {
 		charge = &known
 	}
 	err := r.Store.Update(context.WithoutCancel(ctx), func(tx store.Tx) error {
-		return r.Research.Respond(tx, c.Job.Id, p.ready.PromptSHA256, response, charge)
+		return r.Research.Respond(tx, job, payloadSHA256, response, charge)
 	})
-	if err != nil {
+	if err != nil || !response.Stored {
 		return err
 	}
-	return r.Files.Settled(c.Op.Owner, record.MaterializationID(c.Job.Id, research.OutputResponse))
+	return r.Files.Settled(owner, record.MaterializationID(job, research.OutputResponse))
 }
 
 // recover adopts an answer that an earlier process stored completely before it ended.

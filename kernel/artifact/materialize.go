@@ -35,7 +35,7 @@ func ReserveImport(tx store.Tx, owner, sha256, schema string, size int) (*storev
 
 // ImportID names the promise of an imported file.
 func ImportID(owner, sha256 string) string {
-	return record.MaterializationID("import_"+owner, sha256)
+	return record.MaterializationID("import_"+canon.Digest([]byte(owner))[:12], sha256)
 }
 
 func promise(tx store.Tx, m *storev1.Materialization) (*storev1.Materialization, error) {

@@ -69,7 +69,7 @@ func Source(r store.Reader, owner, id string) (*storev1.Source, error) {
 		return nil, err
 	}
 	if !ok {
-		return nil, reason.New(writv1.Reason_REASON_NOT_FOUND, "source %.64q does not exist", id)
+		return nil, reason.Field(writv1.Reason_REASON_NOT_FOUND, "source_id", "source %.64q does not exist", id)
 	}
 	return s, nil
 }

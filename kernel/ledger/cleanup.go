@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"slices"
+
 	"github.com/writ-kernel/writ/abi/reason"
 	storev1 "github.com/writ-kernel/writ/kernel/record/writ/store/v1"
 	"github.com/writ-kernel/writ/kernel/store"
@@ -15,6 +17,19 @@ const (
 	// Quiescence is a proven cancellation or expiry: nobody holds the job and nobody can contact again.
 	Quiescence
 )
+
+// Open reports whether a contacted call of the job has no proven outcome. A free local model is no
+// provider contact.
+func Open(rows []*storev1.Reservation, job string) bool {
+	return slices.ContainsFunc(rows, func(row *storev1.Reservation) bool {
+		return row.JobId == job && row.State == contacted && !row.Rerunnable
+	})
+}
+
+// Held reports whether a never-contacted hold of the job is kept.
+func Held(rows []*storev1.Reservation, job string) bool {
+	return slices.ContainsFunc(rows, func(row *storev1.Reservation) bool { return row.JobId == job && row.State == reserved })
+}
 
 // Cleanup decides the rows of a job that has ended. A never-contacted row is released; if a denial is
 // stored on it, only Quiescence releases it, whatever the caller believes. A contacted row without a

@@ -82,8 +82,15 @@ func Settle(tx store.Tx, id, payloadSHA256, responseSHA256 string, charge Charge
 // response digest is kept when there was a response. It is a liability write.
 func MarkUnknown(tx store.Tx, id, payloadSHA256, responseSHA256 string, why *reason.Error) error {
 	row, err := liable(tx, id, payloadSHA256)
-	if err != nil || row.State == settled || row.State == unknown {
+	if err != nil || row.State == settled {
 		return err
+	}
+	if row.State == unknown {
+		if row.ResponseSha256 != "" || responseSHA256 == "" {
+			return nil
+		}
+		// The answer came late and proves no charge, but it is there now.
+		return change(tx, row, "unknown", func() { row.ResponseSha256 = responseSHA256 })
 	}
 	if err := mayMove(row.State, unknown); err != nil {
 		return err

@@ -49,6 +49,12 @@ func Sum(r store.Reader, operation string) (*storev1.Sum, error) {
 	return sum(r, operationScope(operation))
 }
 
+// GoalLeft is what a goal may still hold or spend; it is negative after an overrun.
+func GoalLeft(r store.Reader, goal *storev1.Goal) (int64, error) {
+	s, err := sum(r, goalScope(goal.Id))
+	return goal.Allowance - total(s), err
+}
+
 func sum(r store.Reader, scope string) (*storev1.Sum, error) {
 	s := new(storev1.Sum)
 	_, err := record.Get(r, record.SumKey(scope), s)

@@ -24,8 +24,11 @@ func (j *Jobs) Cancel(tx store.Tx, operation string) error {
 		return reason.New(writv1.Reason_REASON_NOT_FOUND, "operation %s does not exist", operation)
 	}
 	parent := jobs[0]
-	if parent.CancelRequested || Ended(parent.State) && parent.State != Blocked {
+	if parent.CancelRequested {
 		return nil
+	}
+	if Ended(parent.State) && parent.State != Blocked {
+		return releaseAllHeld(tx, jobs)
 	}
 	var op storev1.Operation
 	err = EditOperation(tx, operation, func(row *storev1.Operation) {
@@ -48,7 +51,7 @@ func (j *Jobs) Cancel(tx store.Tx, operation string) error {
 			continue
 		}
 		if job.State == Blocked && job.Slot != 0 {
-			if err := ledger.Cleanup(tx, job, ledger.Quiescence, cancelledWhy()); err != nil {
+			if err := releaseHeld(tx, job); err != nil {
 				return err
 			}
 			continue
@@ -61,6 +64,20 @@ func (j *Jobs) Cancel(tx store.Tx, operation string) error {
 			if err := j.quiesce(tx, job); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// releaseAllHeld releases what ended jobs still hold after a denial. An operation that has ended cannot
+// contact again, and an operator asked for its end.
+func releaseAllHeld(tx store.Tx, jobs []*storev1.Job) error {
+	for _, job := range jobs {
+		if !job.Held {
+			continue
+		}
+		if err := releaseHeld(tx, job); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -117,8 +134,7 @@ func quiescedAs(tx store.Tx, job *storev1.Job) (event, *reason.Error, error) {
 		return "", nil, err
 	}
 	for _, row := range rows {
-		open := row.State == storev1.ReservationState_RESERVATION_STATE_CONTACTED && !row.Rerunnable
-		if row.JobId == job.Id && (open || row.State == storev1.ReservationState_RESERVATION_STATE_UNKNOWN) {
+		if row.JobId == job.Id && (ledger.Open(rows, job.Id) || row.State == storev1.ReservationState_RESERVATION_STATE_UNKNOWN) {
 			return evUnknown, reason.New(writv1.Reason_REASON_COST_UNKNOWN, "cancelled after contact; the cost is not proven and its bound stays held"), nil
 		}
 	}

@@ -21,58 +21,68 @@ type Claimed struct {
 // Claim takes the first claimable job: a lost lease first, then the oldest that is ready. A job that
 // may never run again is blocked in the same transaction, with the reason, and the next one is tried.
 // bind runs in the claim's transaction once the job has its new fence. It returns nil when there is
-// nothing to claim.
-func (j *Jobs) Claim(tx store.Tx, holder string, bind func(store.Tx, *guard.Scope) error) (*Claimed, error) {
+// nothing to claim, and more when it stopped at its bound of refusals and may be called again.
+func (j *Jobs) Claim(tx store.Tx, holder string, bind func(store.Tx, *guard.Scope) error) (claimed *Claimed, more bool, err error) {
 	lost, err := upTo(tx, record.LeasedPrefix, record.LeasedKey(tx.Now(), ""))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	ready, err := upTo(tx, record.ReadyPrefix, store.PrefixEnd(record.ReadyPrefix))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
+	refusals := 0
 	for _, r := range []keyRange{lost, ready} {
-		claimed, err := j.claimFrom(tx, r, holder, bind)
+		claimed, err := j.claimFrom(tx, r, holder, bind, &refusals)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if claimed != nil {
-			return claimed, raiseMarks(tx)
+			return claimed, false, raiseMarks(tx)
 		}
 	}
-	return nil, nil
+	return nil, refusals == SweepLimit, nil
 }
 
-func (j *Jobs) claimFrom(tx store.Tx, r keyRange, holder string, bind func(store.Tx, *guard.Scope) error) (*Claimed, error) {
-	for {
-		ids, rest, err := r.some(tx, 8)
+func (j *Jobs) claimFrom(tx store.Tx, r keyRange, holder string, bind func(store.Tx, *guard.Scope) error, refusals *int) (*Claimed, error) {
+	for *refusals < SweepLimit {
+		ids, rest, err := r.some(tx, SweepLimit)
 		if err != nil || len(ids) == 0 {
 			return nil, err
 		}
 		for _, id := range ids {
-			claimed, err := j.claimOne(tx, id, holder, bind)
+			claimed, refused, err := j.claimOne(tx, id, holder, bind)
 			if err != nil || claimed != nil {
 				return claimed, err
+			}
+			if refused {
+				*refusals++
+			}
+			if *refusals == SweepLimit {
+				break
 			}
 		}
 		r = rest
 	}
+	return nil, nil
 }
 
-func (j *Jobs) claimOne(tx store.Tx, id, holder string, bind func(store.Tx, *guard.Scope) error) (*Claimed, error) {
+// claimOne takes one job, or ends it and reports that it was refused.
+func (j *Jobs) claimOne(tx store.Tx, id, holder string, bind func(store.Tx, *guard.Scope) error) (claimed *Claimed, refused bool, err error) {
 	s, err := guard.Load(tx, id)
 	if err != nil || s.Job.State == Cancelling {
-		return nil, err // Sweep decides a cancelled one
+		return nil, false, err // Sweep decides a cancelled one
 	}
-	refused := j.guard.Claimable(tx, s)
-	if refused == nil {
-		return j.take(tx, s, holder, bind)
+	refusal := j.guard.Claimable(tx, s)
+	if refusal == nil {
+		claimed, err = j.take(tx, s, holder, bind)
+		return claimed, claimed == nil, err
 	}
-	why, ok := reason.As(refused)
+	why, ok := reason.As(refusal)
 	if !ok {
-		return nil, refused
+		return nil, false, refusal
 	}
-	return nil, j.refuse(tx, s.Job, why)
+	return nil, true, j.refuse(tx, s.Job, why)
 }
 
 // refuse ends a job that the guard will not let run, unless waiting may help or Sweep owns its end.
@@ -99,7 +109,7 @@ func (j *Jobs) take(tx store.Tx, s *guard.Scope, holder string, bind func(store.
 	err := j.move(tx, job, evClaim, writv1.Reason_REASON_UNSPECIFIED, "", func() {
 		job.Fence++
 		job.Resumable = false
-		job.Lease = &storev1.Lease{Holder: holder, BootEpoch: meta.BootEpoch, ExpiresUs: tx.Now() + LeaseTTL.Microseconds()}
+		job.Lease = &storev1.Lease{Holder: holder, BootEpoch: meta.BootEpoch, ExpiresUs: leaseEnd(tx, job)}
 		if job.AttemptId == "" || lost {
 			job.Attempts++
 			job.AttemptId = record.AttemptID(job.Id, job.Attempts)
@@ -129,7 +139,12 @@ func (j *Jobs) Heartbeat(tx store.Tx, t guard.Tenure) error {
 	if err != nil {
 		return err
 	}
-	return apply(tx, s.Job, func() { s.Job.Lease.ExpiresUs = tx.Now() + LeaseTTL.Microseconds() })
+	return apply(tx, s.Job, func() { s.Job.Lease.ExpiresUs = leaseEnd(tx, s.Job) })
+}
+
+// leaseEnd is when a lease that is granted now expires; no lease outlives its job's deadline.
+func leaseEnd(tx store.Tx, job *storev1.Job) int64 {
+	return min(tx.Now()+LeaseTTL.Microseconds(), job.DeadlineUs)
 }
 
 // Attempt rows: one tenure from first claim until it ends.

@@ -52,7 +52,7 @@ func indexKeys(job *storev1.Job) [][]byte {
 	if job.Lease != nil {
 		keys = append(keys, record.LeasedKey(job.Lease.ExpiresUs, job.Id))
 	}
-	if !Ended(job.State) {
+	if !Ended(job.State) || job.Held {
 		keys = append(keys, record.DueKey(job.DeadlineUs, job.Id))
 	}
 	return keys
@@ -141,10 +141,11 @@ func Unfinished(r store.Reader) ([]string, error) {
 	}
 	var operations []string
 	err = r.Scan(due.from, due.to, func(k, _ []byte) error {
-		if id := record.OperationOf(record.Last(k)); !slices.Contains(operations, id) {
-			operations = append(operations, id)
+		job, err := Job(r, record.Last(k))
+		if err == nil && !Ended(job.State) && !slices.Contains(operations, job.OperationId) {
+			operations = append(operations, job.OperationId)
 		}
-		return nil
+		return err
 	})
 	return operations, err
 }

@@ -146,7 +146,7 @@ func (j *Jobs) BlockHeld(tx store.Tx, t guard.Tenure, why *reason.Error) error {
 	if s.Job.State == Cancelling {
 		return j.quiesce(tx, s.Job)
 	}
-	if why.Code == writv1.Reason_REASON_DEADLINE_EXCEEDED {
+	if s.Job.DeadlineUs <= tx.Now() { // decided by this clock, not by the caller's reason
 		return j.Expire(tx, s.Job)
 	}
 	return j.Block(tx, s.Job, why)
@@ -161,7 +161,15 @@ func (j *Jobs) end(tx store.Tx, job *storev1.Job, e event, cause ledger.Cause, w
 	if why == nil {
 		why = &reason.Error{}
 	}
-	err := j.move(tx, job, e, why.Code, why.Detail, func() {
+	rows, err := ledger.Of(tx, job.OperationId)
+	if err != nil {
+		return err
+	}
+	if job.State == Running && ledger.Open(rows, job.Id) {
+		// Whatever stopped it, a contacted call without a proven outcome makes the job Unknown.
+		e = evUnknown
+	}
+	err = j.move(tx, job, e, why.Code, why.Detail, func() {
 		job.Lease, job.Resumable, job.EndedUs = nil, false, tx.Now()
 	})
 	if err != nil {
@@ -173,10 +181,22 @@ func (j *Jobs) end(tx store.Tx, job *storev1.Job, e event, cause ledger.Cause, w
 	if err := ledger.Cleanup(tx, job, cause, why); err != nil {
 		return err
 	}
+	if err := noteHeld(tx, job); err != nil {
+		return err
+	}
 	if job.Slot == 0 {
 		return j.endOperation(tx, job, why)
 	}
 	return j.moved(tx, job)
+}
+
+// noteHeld keeps a job that still holds a denied row in the due index, so that its deadline releases it.
+func noteHeld(tx store.Tx, job *storev1.Job) error {
+	rows, err := ledger.Of(tx, job.OperationId)
+	if err != nil || !ledger.Held(rows, job.Id) {
+		return err
+	}
+	return apply(tx, job, func() { job.Held = true })
 }
 
 // endOperation records the end on the operation and ends children that have nothing left to wait for.

@@ -10,13 +10,18 @@ import (
 	"github.com/writ-kernel/writ/kernel/store"
 )
 
-// sweepBatch bounds the work of one sweep; the caller sweeps again while it is full.
-const sweepBatch = 64
+// SweepLimit is how many jobs one sweep ends at most, so that its transaction stays far below what an
+// engine commits at once; looked is how many index rows it reads for them.
+const (
+	SweepLimit = 8
+	looked     = 64
+)
 
 // Sweep ends what time has ended: unfinished jobs past their deadline that nobody holds, and
-// cancelled jobs whose holder was lost. It returns when the next job becomes due, 0 for never, and
-// whether it stopped at its bound.
-func (j *Jobs) Sweep(tx store.Tx) (next int64, more bool, err error) {
+// cancelled jobs whose holder was lost. It ends at most limit jobs, and returns when the next job
+// becomes due, 0 for never, and whether more may be waiting.
+func (j *Jobs) Sweep(tx store.Tx, limit int) (next int64, more bool, err error) {
+	ended := 0
 	lost, err := expired(tx, record.LeasedPrefix, record.LeasedKey(tx.Now(), ""))
 	if err != nil {
 		return 0, false, err
@@ -26,7 +31,8 @@ func (j *Jobs) Sweep(tx store.Tx) (next int64, more bool, err error) {
 		if err != nil {
 			return 0, false, err
 		}
-		if job.State == Cancelling {
+		if job.State == Cancelling && ended < limit {
+			ended++
 			// Advancing the fence is what makes a lost holder's later word worthless.
 			if err := apply(tx, job, func() { job.Fence++; job.Lease = nil }); err != nil {
 				return 0, false, err
@@ -41,12 +47,19 @@ func (j *Jobs) Sweep(tx store.Tx) (next int64, more bool, err error) {
 		return 0, false, err
 	}
 	for _, id := range due {
-		if err := j.expire(tx, id); err != nil {
+		if ended == limit {
+			break
+		}
+		did, err := j.expire(tx, id)
+		if err != nil {
 			return 0, false, err
+		}
+		if did {
+			ended++
 		}
 	}
 	next, err = nextDue(tx)
-	return next, len(due) == sweepBatch || len(lost) == sweepBatch, err
+	return next, ended == limit, err
 }
 
 func expired(tx store.Tx, index, to []byte) ([]string, error) {
@@ -54,22 +67,35 @@ func expired(tx store.Tx, index, to []byte) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids, _, err := r.some(tx, sweepBatch)
+	ids, _, err := r.some(tx, looked)
 	return ids, err
 }
 
-// expire ends one job past its deadline. A live holder ends its own job first: its lease cannot be
-// renewed any more, so it is lost soon.
-func (j *Jobs) expire(tx store.Tx, id string) error {
+// expire ends one job past its deadline, and reports whether it did. No lease outlives the deadline, so
+// there is no live holder.
+func (j *Jobs) expire(tx store.Tx, id string) (bool, error) {
 	s, err := guard.Load(tx, id)
-	if err != nil || Ended(s.Job.State) || s.Job.State == Cancelling {
-		return err
+	if err != nil || s.Job.State == Cancelling {
+		return false, err
+	}
+	if Ended(s.Job.State) {
+		return true, releaseHeld(tx, s.Job)
 	}
 	live, err := guard.Live(tx, s.Job, tx.Now())
 	if err != nil || live {
+		return false, err
+	}
+	return true, j.Expire(tx, s.Job)
+}
+
+// releaseHeld releases the denied holds that an ended job kept: its deadline has passed, so nobody can
+// contact for it any more.
+func releaseHeld(tx store.Tx, job *storev1.Job) error {
+	why := reason.New(writv1.Reason_REASON_DEADLINE_EXCEEDED, "the deadline passed")
+	if err := ledger.Cleanup(tx, job, ledger.Quiescence, why); err != nil {
 		return err
 	}
-	return j.Expire(tx, s.Job)
+	return apply(tx, job, func() { job.Held = false })
 }
 
 // Expire ends a job past its deadline, by its holder or by Sweep: never-contacted rows are released,
@@ -83,18 +109,10 @@ func (j *Jobs) Expire(tx store.Tx, job *storev1.Job) error {
 			return err
 		}
 	}
-	switch {
-	case job.State == Running && mustBeUnknown(tx, job):
-		return j.end(tx, job, evUnknown, ledger.Quiescence, why)
-	case job.Slot == 0:
+	if job.Slot == 0 {
 		return j.end(tx, job, evFail, ledger.Quiescence, why)
 	}
 	return j.end(tx, job, evBlock, ledger.Quiescence, why)
-}
-
-func mustBeUnknown(tx store.Tx, job *storev1.Job) bool {
-	e, _, err := quiescedAs(tx, job)
-	return err == nil && e == evUnknown
 }
 
 // nextDue is the earliest moment at which Sweep has something to do.

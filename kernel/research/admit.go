@@ -9,6 +9,7 @@ import (
 	writv1 "github.com/writ-kernel/writ/abi/api/writ/v1"
 	"github.com/writ-kernel/writ/abi/reason"
 	"github.com/writ-kernel/writ/kernel/grant"
+	"github.com/writ-kernel/writ/kernel/ledger"
 	"github.com/writ-kernel/writ/kernel/operation"
 	storev1 "github.com/writ-kernel/writ/kernel/record/writ/store/v1"
 	"github.com/writ-kernel/writ/kernel/store"
@@ -42,19 +43,16 @@ func Check(r store.Reader, req Request, now int64) error {
 }
 
 func resolve(r store.Reader, req Request, now int64) (*operation.Admission, *storev1.Operation, error) {
-	if err := checkKey(req.Key); err != nil {
-		return nil, nil, err
-	}
-	ceilings := req.Governing.Research
-	if err := req.Input.Validate(ceilings, req.Governing.Ledger); err != nil {
-		return nil, nil, err
-	}
 	input, err := req.Input.Canonical()
 	if err != nil {
 		return nil, nil, err
 	}
-	if op, err := operation.Duplicate(r, req.Owner, Capability, req.Key, input); err != nil || op != nil {
+	if op, err := Duplicate(r, req.Owner, req.Key, req.Input); err != nil || op != nil {
 		return nil, op, err
+	}
+	ceilings := req.Governing.Research
+	if err := req.Input.Validate(ceilings, req.Governing.Ledger); err != nil {
+		return nil, nil, err
 	}
 	root, err := grant.Root(r, req.Owner)
 	if err != nil {
@@ -82,6 +80,9 @@ func resolve(r store.Reader, req Request, now int64) (*operation.Admission, *sto
 	if err := checkSizes(admitted, ceilings); err != nil {
 		return nil, nil, err
 	}
+	if err := checkGoal(r, goal, admitted, now); err != nil {
+		return nil, nil, err
+	}
 	seconds := narrow(req.Input.Limits.DeadlineSeconds, ceilings.ParentDeadlineSeconds)
 	deadline := now + (time.Duration(seconds) * time.Second).Microseconds()
 	if goal.ExpiresUs != 0 {
@@ -94,6 +95,37 @@ func resolve(r store.Reader, req Request, now int64) (*operation.Admission, *sto
 	}, nil, nil
 }
 
+// Duplicate finds the operation that was admitted under a key with exactly this input. It needs no policy
+// and no plugin, because what was admitted stays admitted whatever has changed since.
+func Duplicate(r store.Reader, owner, key string, in Input) (*storev1.Operation, error) {
+	if err := CheckKey(key); err != nil {
+		return nil, err
+	}
+	input, err := in.Canonical()
+	if err != nil {
+		return nil, err
+	}
+	return operation.Duplicate(r, owner, Capability, key, input)
+}
+
+// checkGoal refuses an operation that its goal could not carry to the end.
+func checkGoal(r store.Reader, goal *storev1.Goal, admitted Admitted, now int64) error {
+	if goal.ExpiresUs != 0 && goal.ExpiresUs <= now {
+		return reason.Field(writv1.Reason_REASON_GOAL_CHANGED, "research.goal", "goal %s has expired", goal.Id)
+	}
+	left, err := ledger.GoalLeft(r, goal)
+	if err != nil {
+		return err
+	}
+	for _, slot := range admitted.Slots {
+		left -= slot.Subset
+	}
+	if left < 0 {
+		return reason.Field(writv1.Reason_REASON_BUDGET_EXCEEDED, "research.goal", "goal %s lacks %d micro-USD for the calls of this operation", goal.Id, -left)
+	}
+	return nil
+}
+
 // narrow takes the caller's limit where there is one; it was checked against the ceiling.
 func narrow(limit, ceiling int) int {
 	if limit == 0 {
@@ -102,7 +134,8 @@ func narrow(limit, ceiling int) int {
 	return limit
 }
 
-func checkKey(key string) error {
+// CheckKey checks an idempotency key.
+func CheckKey(key string) error {
 	const field = "idempotency_key"
 	switch {
 	case key == "":

@@ -155,7 +155,7 @@ func (w *world) claim() *operation.Claimed {
 	w.t.Helper()
 	var c *operation.Claimed
 	w.do(func(tx store.Tx) (err error) {
-		c, err = w.jobs.Claim(tx, "holder", w.research.Bind)
+		c, _, err = w.jobs.Claim(tx, "holder", w.research.Bind)
 		return err
 	})
 	return c
@@ -251,7 +251,7 @@ func (w *world) contact(c *operation.Claimed, route string) *reason.Error {
 	return denied
 }
 
-var response = research.Response{SHA256: canon.Digest([]byte("response")), Size: 8}
+var response = research.Response{SHA256: canon.Digest([]byte("response")), Size: 8, Stored: true}
 
 func (w *world) respond(c *operation.Claimed, charge *ledger.Charge) {
 	w.t.Helper()
@@ -312,7 +312,7 @@ func (w *world) adopt(op string) {
 
 func (w *world) sweep() {
 	w.t.Helper()
-	w.do(func(tx store.Tx) error { _, _, err := w.jobs.Sweep(tx); return err })
+	w.do(func(tx store.Tx) error { _, _, err := w.jobs.Sweep(tx, operation.SweepLimit); return err })
 }
 
 // sumsAgree recomputes every operation sum from its rows (I7).

@@ -58,6 +58,7 @@ func TestAGroupThatDoesNotFitIsNotFundedAtAllAndBlocks(t *testing.T) {
 
 func TestTheGoalsGrantBoundsEveryOperationTogether(t *testing.T) {
 	w := newWorld(t)
+	op := w.mustAdmit(w.input(paid, 2))
 	w.do(func(tx store.Tx) error {
 		goal := new(storev1.Goal)
 		key := record.GoalKey(owner, record.GoalID([]byte("store"), owner))
@@ -67,7 +68,8 @@ func TestTheGoalsGrantBoundsEveryOperationTogether(t *testing.T) {
 		goal.Allowance = paidB
 		return record.Put(tx, key, goal)
 	})
-	op := w.mustAdmit(w.input(paid, 2))
+	_, _, err := w.admit("another", w.input(paid, 2))
+	wantReason(t, err, writv1.Reason_REASON_BUDGET_EXCEEDED)
 	w.create(op)
 	w.prepare(1)
 	w.prepare(2)

@@ -85,6 +85,10 @@ func (c *Research) Bind(tx store.Tx, s *guard.Scope) error {
 	if !ok {
 		return reason.New(writv1.Reason_REASON_CHECKPOINT_MISMATCH, "job %s has no prompt", s.Job.Id)
 	}
+	tenure := guard.Tenure{Job: s.Job.Id, Holder: s.Job.Lease.Holder, Fence: s.Job.Fence}
+	if _, err := c.guard.Authority(tx, guard.CostBind, tenure); err != nil {
+		return err
+	}
 	return ledger.Rebind(tx, s.Job, record.ReservationID(s.Op.Id, s.Job.Slot), ready.PromptSHA256)
 }
 
@@ -105,6 +109,9 @@ func (c *Research) Contact(tx store.Tx, t guard.Tenure, payloadSHA256 string, go
 		}
 		return denied, c.jobs.BlockHeld(tx, t, denied)
 	}
+	if _, err := c.guard.Authority(tx, guard.ArtifactWrite, t); err != nil {
+		return nil, err
+	}
 	if _, err := artifact.Reserve(tx, s.Job, OutputResponse, schemaResponse, ResponseBytes(governing.Research)); err != nil {
 		return nil, err
 	}
@@ -114,10 +121,11 @@ func (c *Research) Contact(tx store.Tx, t guard.Tenure, payloadSHA256 string, go
 // ResponseBytes bounds a stored raw response: the output, escaped at worst, and its envelope.
 func ResponseBytes(c policies.Research) int { return 2*c.OutputBytes + 4096 }
 
-// Response is a raw answer that was stored and read back.
+// Response is a raw answer. Stored says that its bytes were stored and read back.
 type Response struct {
 	SHA256 string
 	Size   int
+	Stored bool
 }
 
 // Respond keeps a raw response and decides its cost, in one liability write: it asks for no lease and
@@ -127,7 +135,7 @@ func (c *Research) Respond(tx store.Tx, job, payloadSHA256 string, response Resp
 	if err != nil {
 		return err
 	}
-	if err := artifact.Adopt(tx, outputID(s.Job, OutputResponse), mediaJSON, response.SHA256, response.Size); err != nil {
+	if err := adoptResponse(tx, s.Job, response); err != nil {
 		return err
 	}
 	id := record.ReservationID(s.Op.Id, s.Job.Slot)
@@ -142,6 +150,19 @@ func (c *Research) Respond(tx store.Tx, job, payloadSHA256 string, response Resp
 		return err
 	}
 	return board.Append(tx, s.Job, "settled", id)
+}
+
+// adoptResponse records where the answer lies. An answer that does not fit its promise is not adopted;
+// its cost is booked all the same.
+func adoptResponse(tx store.Tx, job *storev1.Job, response Response) error {
+	if !response.Stored {
+		return nil
+	}
+	err := artifact.Adopt(tx, outputID(job, OutputResponse), mediaJSON, response.SHA256, response.Size)
+	if _, refused := reason.As(err); refused {
+		return board.Append(tx, job, "answer_not_adopted", err.Error())
+	}
+	return err
 }
 
 // NotSent settles a contacted call at nothing: the live process proves that no request byte left. A

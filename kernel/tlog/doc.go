@@ -3,5 +3,6 @@
 // Merkle tree (golang.org/x/mod/sumdb/tlog).
 //
 // A leaf commits to its entry through a salt, so a proof of one owner's entry opens nothing of
-// another's. The log is only ever extended; it decides nothing and is read by no transition.
+// another's. The log is only ever extended. It decides nothing; the one transition that reads it back is
+// the claim of a funded child, which proves that its group's leaf is there.
 package tlog

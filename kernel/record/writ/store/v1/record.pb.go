@@ -1138,7 +1138,9 @@ type Job struct {
 	CancelRequested bool             `protobuf:"varint,20,opt,name=cancel_requested,json=cancelRequested,proto3" json:"cancel_requested,omitempty"`
 	Sources         []*SourceBinding `protobuf:"bytes,21,rep,name=sources,proto3" json:"sources,omitempty"`
 	// Since when the job may be claimed; it orders the ready index.
-	ReadyUs       int64 `protobuf:"varint,22,opt,name=ready_us,json=readyUs,proto3" json:"ready_us,omitempty"`
+	ReadyUs int64 `protobuf:"varint,22,opt,name=ready_us,json=readyUs,proto3" json:"ready_us,omitempty"`
+	// The job has ended but a denied hold of it is kept until its deadline.
+	Held          bool `protobuf:"varint,23,opt,name=held,proto3" json:"held,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1325,6 +1327,13 @@ func (x *Job) GetReadyUs() int64 {
 		return x.ReadyUs
 	}
 	return 0
+}
+
+func (x *Job) GetHeld() bool {
+	if x != nil {
+		return x.Held
+	}
+	return false
 }
 
 // Attempt is a record of one tenure on a job.
@@ -2728,7 +2737,7 @@ const file_writ_store_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"boot_epoch\x18\x02 \x01(\x04R\tbootEpoch\x12\x1d\n" +
 	"\n" +
-	"expires_us\x18\x03 \x01(\x03R\texpiresUs\"\xbe\x05\n" +
+	"expires_us\x18\x03 \x01(\x03R\texpiresUs\"\xd2\x05\n" +
 	"\x03Job\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\foperation_id\x18\x02 \x01(\tR\voperationId\x12\x14\n" +
@@ -2755,7 +2764,8 @@ const file_writ_store_v1_record_proto_rawDesc = "" +
 	"\vcheckpoints\x18\x13 \x01(\rR\vcheckpoints\x12)\n" +
 	"\x10cancel_requested\x18\x14 \x01(\bR\x0fcancelRequested\x126\n" +
 	"\asources\x18\x15 \x03(\v2\x1c.writ.store.v1.SourceBindingR\asources\x12\x19\n" +
-	"\bready_us\x18\x16 \x01(\x03R\areadyUs\"\xcc\x01\n" +
+	"\bready_us\x18\x16 \x01(\x03R\areadyUs\x12\x12\n" +
+	"\x04held\x18\x17 \x01(\bR\x04held\"\xcc\x01\n" +
 	"\aAttempt\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x15\n" +
 	"\x06job_id\x18\x02 \x01(\tR\x05jobId\x12\x16\n" +
