@@ -91,6 +91,11 @@ func (w *world) reboot() {
 	})
 }
 
+// open is what a process with this uid does first.
+func (w *world) open(uid uint32) func(store.Tx) error {
+	return func(tx store.Tx) error { return grant.Open(tx, grant.Genesis{UID: uid, Policy: w.policy}) }
+}
+
 func (w *world) try(fn func(store.Tx) error) error { return w.store.Update(context.Background(), fn) }
 
 func (w *world) do(fn func(store.Tx) error) {
