@@ -163,6 +163,19 @@ type process struct {
 
 func (m *machine) boot(e *effects) *process {
 	m.t.Helper()
+	return m.bootWith(e, func(*runner.Config) {})
+}
+
+// passive boots without driving jobs; Start does that later.
+const passive = true
+
+// workspace is the one that the booting node opened.
+func (m *machine) workspace(c *runner.Config) *workspace.Workspace {
+	return c.Files.(dyingFiles).workspace
+}
+
+func (m *machine) bootWith(e *effects, change func(*runner.Config), only ...bool) *process {
+	m.t.Helper()
 	n := &node{failed: make(chan error, 1), owner: m.policy.Owner.Name}
 	err := n.openStore(m.t.Context(), m.dir, m.policy)
 	// A parallel test that forks at this moment holds a copy of every descriptor until it executes, the
@@ -180,11 +193,15 @@ func (m *machine) boot(e *effects) *process {
 	n.assemble(Options{Log: slog.New(slog.DiscardHandler)}, m.policy, m.plugins)
 	c := n.runner.Config
 	c.Store, c.Files, c.Models = dyingStore{n.store, e}, dyingFiles{files{n.files}, e}, dyingModels{m.plugins, e}
+	change(&c)
 	n.runner = runner.New(c)
 	work, stop := context.WithCancel(context.Background())
 	p := &process{node: n, stop: stop, server: httptest.NewServer(n.handler)}
 	rpc := connect.NewClient(connecthttp.NewTransport(p.server.Client(), p.server.URL))
 	p.client, p.source = writv1connect.NewOperationsServiceClient(rpc), writv1connect.NewSourcesServiceClient(rpc)
+	if len(only) > 0 {
+		return p
+	}
 	if err := n.Start(work); err != nil {
 		m.t.Fatal(err)
 	}
