@@ -32,6 +32,7 @@ type world struct {
 	clock    *storetest.Clock
 	jobs     *operation.Jobs
 	research *research.Research
+	ledger   *ledger.Ledger
 	policy   *policies.Policy
 	sources  []*storev1.Source
 }
@@ -76,7 +77,8 @@ func newWorldOn(t testing.TB, s *store.Committer, clock *storetest.Clock) *world
 // assemble makes the kernel's transitions anew, as a restart does.
 func (w *world) assemble() {
 	jobs, g := operation.New(research.Definition())
-	w.jobs, w.research = jobs, research.New(jobs, g, ledger.New(g))
+	w.jobs, w.ledger = jobs, ledger.New(g)
+	w.research = research.New(jobs, g, w.ledger)
 }
 
 // reboot is what the next process does with the store of one that was killed.

@@ -115,6 +115,47 @@ func TestAPolicyThatMovedBlocksFundingAndContact(t *testing.T) {
 	})
 }
 
+func TestFundingAgainIsTheSameGroupAndAnythingElseIsRefused(t *testing.T) {
+	w := newWorld(t)
+	op := w.mustAdmit(w.input(paid, 1))
+	w.create(op)
+	w.prepare(1)
+	parent := w.mustClaim(0, research.PhaseFund)
+	call := ledger.Call{
+		Slot: 1, PayloadSHA256: canon.Digest(prompt(1)), PayloadBytes: len(prompt(1)), OutputTokens: 1024, Subset: paidB,
+		ProviderSHA256: canon.Digest([]byte("m")),
+	}
+	fund := func(call ledger.Call) (group *storev1.Group, refusal *reason.Error) {
+		t.Helper()
+		w.do(func(tx store.Tx) (err error) {
+			group, refusal, err = w.ledger.Fund(tx, parent.Tenure, w.governing(paid), []ledger.Call{call})
+			return err
+		})
+		return group, refusal
+	}
+	small := call
+	small.Subset = paidB - 1
+	if _, refusal := fund(small); refusal == nil || refusal.Code != writv1.Reason_REASON_BUDGET_EXCEEDED {
+		t.Fatalf("a bound above its subset: %v", refusal)
+	}
+	first, refusal := fund(call)
+	if refusal != nil {
+		t.Fatal(refusal)
+	}
+	if again, refusal := fund(call); refusal != nil || again.Sha256 != first.Sha256 || again.Leaf != first.Leaf {
+		t.Fatalf("%v %v", again, refusal)
+	}
+	other := call
+	other.PayloadSHA256 = canon.Digest([]byte("other"))
+	if _, refusal := fund(other); refusal == nil || refusal.Code != writv1.Reason_REASON_GROUP_PARTIAL {
+		t.Fatalf("another payload under the same group: %v", refusal)
+	}
+	w.sumsAgree(op)
+	if rows := w.reservations(op); len(rows) != 1 {
+		t.Fatalf("%d rows", len(rows))
+	}
+}
+
 func TestAPartialGroupIsNeverToppedUp(t *testing.T) {
 	w := newWorld(t)
 	op := w.toFunded(paid, 2)

@@ -129,18 +129,10 @@ func prepared(tx store.Tx, jobs *operation.Jobs, parent *storev1.Job, children [
 // synthesized wakes the parent for assembly once every child has ended, and lets one funded child at a
 // time go on: a research route has width one.
 func synthesized(tx store.Tx, jobs *operation.Jobs, parent *storev1.Job, children []*storev1.Job) error {
-	var next *storev1.Job
 	for _, child := range children {
-		switch {
-		case operation.Ended(child.State):
-		case child.State != operation.Paused || child.Resumable:
-			return nil // one is on its way
-		case next == nil:
-			next = child
+		if !operation.Ended(child.State) {
+			return jobs.Resumable(tx, child, PhaseSynthesize) // changes nothing if it is on its way already
 		}
 	}
-	if next == nil {
-		return jobs.Resumable(tx, parent, PhaseAssemble)
-	}
-	return jobs.Resumable(tx, next, PhaseSynthesize)
+	return jobs.Resumable(tx, parent, PhaseAssemble)
 }
