@@ -87,7 +87,7 @@ var advice = map[reason.Code]string{
 	writv1.Reason_REASON_BUSY:                "Try again in a moment.",
 	writv1.Reason_REASON_COMMIT_UNKNOWN:      "Run the same command with the same --key again.",
 	writv1.Reason_REASON_STORE_FORMAT:        "Use the version of writ that wrote this data directory, or a newer one.",
-	writv1.Reason_REASON_INTERNAL:            "This is a fault of Writ or of the machine; run the same command with the same --key again.",
+	writv1.Reason_REASON_INTERNAL:            "This is a fault of Writ or of the machine. Nothing that was admitted is lost: writ ops list shows it.",
 	writv1.Reason_REASON_COST_UNKNOWN:        "A contacted call has no proven outcome; its money stays held and the call is never repeated.",
 	writv1.Reason_REASON_CHILD_UNPREPARED:    "writ ops show tells which slot could not be prepared and why.",
 	writv1.Reason_REASON_CHILD_ENDED_EARLY:   "writ ops show tells which slot ended and why.",

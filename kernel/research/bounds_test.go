@@ -154,6 +154,17 @@ func TestADeadlineIsDecidedByTheStoresClockAndNotByTheCaller(t *testing.T) {
 	}
 }
 
+func TestAShortOperationKeepsItsReserveForAssembly(t *testing.T) {
+	w := newWorld(t)
+	in := w.input("extractive", 1)
+	in.Limits.DeadlineSeconds = 60
+	op := w.mustAdmit(in)
+	w.create(op)
+	if left := w.job(op, 0).DeadlineUs - w.job(op, 1).DeadlineUs; left != (20 * second).Microseconds() {
+		t.Fatalf("%d µs are left for assembly", left)
+	}
+}
+
 func TestNoLeaseOutlivesItsJobsDeadline(t *testing.T) {
 	w := newWorld(t)
 	op := w.toFunded(paid, 1)
