@@ -129,14 +129,14 @@ func (m dyingModels) Generate(ctx context.Context, adapter research.Pin, call ru
 
 // machine is what survives a process: the data directory, and, to be quick, the plugin processes.
 type machine struct {
-	t       *testing.T
+	t       testing.TB
 	dir     string
 	policy  *policies.Policy
 	plugins *plugins
 }
 
 // newMachine makes machines that share the plugins of one build.
-func newMachines(t *testing.T, policy *policies.Policy, extra ...string) func(t *testing.T) *machine {
+func newMachines(t testing.TB, policy *policies.Policy, extra ...string) func(t testing.TB) *machine {
 	t.Helper()
 	vouched := registrytest.Open(t, extra...)
 	adapters, err := models(vouched)
@@ -149,7 +149,7 @@ func newMachines(t *testing.T, policy *policies.Policy, extra ...string) func(t 
 	}
 	t.Cleanup(func() { _ = supervisor.Close() })
 	shared := &plugins{registry: vouched, pool: pool(t), supervisor: supervisor, limits: policy.Plugins}
-	return func(t *testing.T) *machine { return &machine{t: t, dir: t.TempDir(), policy: policy, plugins: shared} }
+	return func(t testing.TB) *machine { return &machine{t: t, dir: t.TempDir(), policy: policy, plugins: shared} }
 }
 
 // process is one life of the real node on the machine's directory.
@@ -210,7 +210,7 @@ func (m *machine) bootWith(e *effects, change func(*runner.Config), only ...bool
 
 // kill ends a life. Goroutines end because nothing has an effect any more; the plugins belong to the
 // machine.
-func (p *process) kill(t *testing.T) {
+func (p *process) kill(t testing.TB) {
 	t.Helper()
 	p.stop()
 	p.server.CloseClientConnections()
@@ -227,12 +227,12 @@ func (p *process) kill(t *testing.T) {
 }
 
 // submit imports two documents and admits an operation of two slots on a route.
-func (p *process) submit(t *testing.T, route string, allowance int64) string {
+func (p *process) submit(t testing.TB, route string, allowance int64) string {
 	t.Helper()
 	return p.admit(t, "key", p.input(t, route, allowance))
 }
 
-func (p *process) input(t *testing.T, route string, allowance int64) *writv1.ResearchInput {
+func (p *process) input(t testing.TB, route string, allowance int64) *writv1.ResearchInput {
 	t.Helper()
 	imported, err := p.source.ImportSources(t.Context(), &writv1.ImportSourcesRequest{Items: []*writv1.ImportItem{
 		{Name: "a.md", Content: []byte("# Leases\n\nA lease says who may act on a job. It expires after fifteen seconds.\n"), Read: true, Egress: true},
@@ -251,7 +251,7 @@ func (p *process) input(t *testing.T, route string, allowance int64) *writv1.Res
 	return in
 }
 
-func (p *process) admit(t *testing.T, key string, in *writv1.ResearchInput) string {
+func (p *process) admit(t testing.TB, key string, in *writv1.ResearchInput) string {
 	t.Helper()
 	admitted, err := p.client.AdmitOperation(t.Context(), &writv1.AdmitOperationRequest{
 		IdempotencyKey: key, Input: &writv1.AdmitOperationRequest_Research{Research: in},
@@ -266,7 +266,7 @@ func (p *process) admit(t *testing.T, key string, in *writv1.ResearchInput) stri
 const testPatience = 2 * time.Minute
 
 // wait returns when the operation has ended or the process is dead.
-func (p *process) wait(t *testing.T, e *effects, op string) (*writv1.Operation, bool) {
+func (p *process) wait(t testing.TB, e *effects, op string) (*writv1.Operation, bool) {
 	t.Helper()
 	deadline := time.After(testPatience)
 	for {
@@ -325,7 +325,7 @@ func settledSums(t *testing.T, p *process, op string) {
 
 // everyCrash runs an operation once to count its moments, then once for each moment with the process
 // killed there, and finishes each in the next life. check sees every end.
-func everyCrash(t *testing.T, newMachine func(*testing.T) *machine, route string, allowance int64, check func(*testing.T, *writv1.Operation)) {
+func everyCrash(t *testing.T, newMachine func(testing.TB) *machine, route string, allowance int64, check func(*testing.T, *writv1.Operation)) {
 	whole := newEffects(0)
 	m := newMachine(t)
 	p := m.boot(whole)
