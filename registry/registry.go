@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -106,12 +107,18 @@ func readBounded(fsys fs.FS, name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil {
+	info, err := f.Stat()
+	if err != nil {
 		return nil, err
-	} else if !info.Mode().IsRegular() {
+	}
+	if !info.Mode().IsRegular() {
 		return nil, errors.New("not a regular file")
 	}
-	return io.ReadAll(io.LimitReader(f, limit+1))
+	// Sized beforehand: a module is read at every call, and growing would cost more than hashing.
+	var b bytes.Buffer
+	b.Grow(int(min(info.Size(), limit)) + bytes.MinRead)
+	_, err = b.ReadFrom(io.LimitReader(f, limit+1))
+	return b.Bytes(), err
 }
 
 func unreadable(name string, err error) error {

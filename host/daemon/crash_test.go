@@ -148,7 +148,7 @@ func newMachines(t testing.TB, policy *policies.Policy, extra ...string) func(t 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = supervisor.Close() })
-	shared := &plugins{registry: vouched, pool: pool(t), supervisor: supervisor, limits: policy.Plugins}
+	shared := newPlugins(vouched, pool(t), supervisor, adapters, policy.Plugins)
 	return func(t testing.TB) *machine { return &machine{t: t, dir: t.TempDir(), policy: policy, plugins: shared} }
 }
 

@@ -27,7 +27,17 @@ type plugins struct {
 	registry   *registry.Registry
 	pool       *wasm.Pool
 	supervisor *provider.Supervisor
+	adapters   map[string]string // name → digest that the supervisor runs
 	limits     policies.PluginLimits
+}
+
+// newPlugins puts together what runs plugins.
+func newPlugins(r *registry.Registry, pool *wasm.Pool, s *provider.Supervisor, adapters []registry.Plugin, limits policies.PluginLimits) *plugins {
+	p := &plugins{registry: r, pool: pool, supervisor: s, limits: limits, adapters: make(map[string]string)}
+	for _, a := range adapters {
+		p.adapters[a.Manifest.Name] = a.SHA256
+	}
+	return p
 }
 
 // models loads every provider adapter of the build.
@@ -74,11 +84,15 @@ func (p *plugins) pinned(kind string, pin research.Pin) (registry.Plugin, error)
 		return registry.Plugin{}, err
 	}
 	if found.SHA256 != pin.SHA256 {
-		return registry.Plugin{}, reason.New(writv1.Reason_REASON_PLUGIN_DIGEST,
-			"the operation pinned %s %s with digest %s, this build has %s", kind, pin.Name, pin.SHA256, found.SHA256).
-			WithNext("run the Writ build that admitted the operation, or start a new one")
+		return registry.Plugin{}, notPinned(kind, pin, found.SHA256)
 	}
 	return found, nil
+}
+
+func notPinned(kind string, pin research.Pin, have string) error {
+	return reason.New(writv1.Reason_REASON_PLUGIN_DIGEST,
+		"the operation pinned %s %s with digest %s, this build has %q", kind, pin.Name, pin.SHA256, have).
+		WithNext("run the Writ build that admitted the operation, or start a new one")
 }
 
 func (p *plugins) callLimits(body int) wasm.Limits {
@@ -122,9 +136,18 @@ func (p *plugins) Assemble(ctx context.Context, assembler research.Pin, manifest
 	return out.Text, err
 }
 
+// adapter refuses any other adapter than the one that was pinned. The supervisor runs the very bytes
+// that were vouched for when the node opened, so their digest is what counts, and not the file's.
+func (p *plugins) adapter(pin research.Pin) error {
+	if have := p.adapters[pin.Name]; have != pin.SHA256 {
+		return notPinned(kindModel, pin, have)
+	}
+	return nil
+}
+
 // Describe asks a pinned adapter about one of its models.
 func (p *plugins) Describe(ctx context.Context, adapter research.Pin, model string) (runner.ModelFacts, error) {
-	if _, err := p.pinned(kindModel, adapter); err != nil {
+	if err := p.adapter(adapter); err != nil {
 		return runner.ModelFacts{}, err
 	}
 	out, err := p.supervisor.Describe(ctx, adapter.Name, model)
@@ -141,7 +164,7 @@ func (p *plugins) Describe(ctx context.Context, adapter research.Pin, model stri
 
 // Generate makes the one call of a slot.
 func (p *plugins) Generate(ctx context.Context, adapter research.Pin, call runner.Call) (runner.Answer, error) {
-	if _, err := p.pinned(kindModel, adapter); err != nil {
+	if err := p.adapter(adapter); err != nil {
 		return runner.Answer{}, errors.Join(runner.ErrNotSent, err)
 	}
 	out, err := p.supervisor.Generate(ctx, adapter.Name, &providerv1.GenerateRequest{

@@ -95,7 +95,7 @@ func OpenNode(ctx context.Context, dir string, o Options) (_ Node, err error) {
 	if err != nil {
 		return nil, err
 	}
-	n.assemble(o, policy, &plugins{registry: vouched, pool: n.pool, supervisor: n.supervisor, limits: policy.Plugins})
+	n.assemble(o, policy, newPlugins(vouched, n.pool, n.supervisor, adapters, policy.Plugins))
 	return n, nil
 }
 

@@ -82,6 +82,9 @@ func (r *Runner) claim(ctx, work context.Context) {
 	for {
 		changed := r.Store.Changed() // before looking, so that no commit in between is missed
 		due, err := r.sweep(ctx)
+		if errors.Is(err, store.ErrCommitUnknown) || errors.Is(err, store.ErrClosed) {
+			return
+		}
 		if err != nil && ctx.Err() == nil {
 			r.Log.Error("sweeping failed", "error", err)
 			due = time.Second
