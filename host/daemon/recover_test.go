@@ -132,3 +132,28 @@ func TestATokenThatNoListGaveIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestTimeGoesOnForOtherOperationsWhileEverySlotIsBusy(t *testing.T) {
+	t.Parallel()
+	farEnd := providertest.NewServer(t, providertest.Held)
+	m := newMachines(t, counting(farEnd), countingAdapter)(t)
+	e := newEffects(0)
+	p := m.bootWith(e, func(c *runner.Config) { c.Parallel = 1 })
+	defer p.kill(t)
+	in := p.input(t, "counting", 10_000)
+	busy := p.admit(t, "busy", in)
+	if !farEnd.Wait(1, testPatience) {
+		t.Fatal("the call never arrived")
+	}
+	in.Limits = &writv1.ResearchLimits{DeadlineSeconds: 21} // the shortest that there is
+	waiting := p.admit(t, "waiting", in)
+	op, _ := p.wait(t, e, waiting)
+	if op.State != writv1.OperationState_OPERATION_STATE_FAILED || op.Reason != writv1.Reason_REASON_DEADLINE_EXCEEDED {
+		t.Fatalf("%s %s", op.State, op.Reason)
+	}
+	still, err := p.client.GetOperation(t.Context(), &writv1.GetOperationRequest{OperationId: busy})
+	if err != nil || still.Operation.Receipts[0].State != "contacted" {
+		t.Fatalf("the busy call is %v %v", still, err)
+	}
+	farEnd.Release()
+}
