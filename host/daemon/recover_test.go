@@ -152,7 +152,8 @@ func TestTimeGoesOnForOtherOperationsWhileEverySlotIsBusy(t *testing.T) {
 		t.Fatalf("%s %s", op.State, op.Reason)
 	}
 	still, err := p.client.GetOperation(t.Context(), &writv1.GetOperationRequest{OperationId: busy})
-	if err != nil || still.Operation.Receipts[0].State != "contacted" {
+	// Contacted still, or given up at its own limit on a machine that took that long.
+	if state := still.GetOperation().GetReceipts()[0].State; err != nil || state != "contacted" && state != "unknown" {
 		t.Fatalf("the busy call is %v %v", still, err)
 	}
 	farEnd.Release()
